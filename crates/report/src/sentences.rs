@@ -30,9 +30,10 @@ pub enum LoadDoubt {
 
 /// One sentence about a run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Said {
+#[schemars(rename = "Said")]
+pub struct Sentence {
     /// Its kind.
-    pub kind: SaidKind,
+    pub kind: SentenceKind,
     /// The dimension it belongs to, if any.
     pub dimension: Option<Dimension>,
     /// What it is about: a benchmark, a curve, or another topic.
@@ -46,7 +47,8 @@ pub struct Said {
 /// The kind of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum SaidKind {
+#[schemars(rename = "SaidKind")]
+pub enum SentenceKind {
     /// Where, when and under which conditions the run measured.
     Condition,
     /// About a difference that is real at the run's confidence level.

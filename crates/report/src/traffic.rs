@@ -11,7 +11,7 @@ use crate::analysis::{Gathered, gather, summary};
 
 /// Bytes that one phase moves into and out of one cache on one target, as medians.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Moved {
+pub(crate) struct PhaseTraffic {
     pub(crate) target: String,
     pub(crate) benchmark: String,
     pub(crate) title: String,
@@ -33,7 +33,7 @@ pub(crate) struct Traffic {
     /// Number of executions that the medians are taken over.
     executions: u32,
     /// By target, each with its phases in their order.
-    pub(crate) phases: Vec<Moved>,
+    pub(crate) phases: Vec<PhaseTraffic>,
 }
 
 impl Traffic {
@@ -50,7 +50,7 @@ impl Traffic {
         None
     }
 
-    pub(crate) fn of(run: &Run) -> Option<Self> {
+    pub(crate) fn from_run(run: &Run) -> Option<Self> {
         let record = &run.manifest.run;
         // The second level if there is one, since that is what the paper counted.
         let caches = &record.simulated_caches.as_ref()?.caches;
@@ -61,7 +61,7 @@ impl Traffic {
                 let values: Vec<f64> = values.into_values().collect();
                 Some(summary(&values, record.confidence_level)?.median)
             };
-            Some(Moved {
+            Some(PhaseTraffic {
                 target: gathered.cell.target.clone(),
                 benchmark: gathered.cell.benchmark.clone(),
                 title: gathered.cell.title.clone(),
@@ -71,7 +71,7 @@ impl Traffic {
             })
         };
         let gathered = gather(run);
-        let phases: Vec<Moved> = gathered.iter().filter_map(moved).collect();
+        let phases: Vec<PhaseTraffic> = gathered.iter().filter_map(moved).collect();
         (!phases.is_empty()).then_some(Self {
             cache: cache.name.to_uppercase(),
             cache_bytes: cache.size_bytes,
@@ -119,7 +119,9 @@ impl Traffic {
 pub fn traffic_beside(run: &Run, path: &Path, width: usize) -> String {
     match run.traffic(path) {
         Ok(None) => String::new(),
-        Ok(Some(counted)) => Traffic::of(&counted).map(|one| one.text(width)).unwrap_or_default(),
+        Ok(Some(counted)) => {
+            Traffic::from_run(&counted).map(|one| one.text(width)).unwrap_or_default()
+        }
         Err(why) => {
             let what = format!("What phases move into and out of caches is left out: {why}");
             format!("\n{}", paragraph("", "", &what, width))
@@ -131,6 +133,6 @@ pub fn traffic_beside(run: &Run, path: &Path, width: usize) -> String {
 #[must_use]
 pub fn traffic_alone(run: &Run, width: usize) -> Option<String> {
     let is_traffic = run.manifest.run.kind == record::RunKind::Traffic;
-    let text = Traffic::of(run).filter(|_| is_traffic)?.text(width);
+    let text = Traffic::from_run(run).filter(|_| is_traffic)?.text(width);
     Some(text.trim_start().to_owned())
 }

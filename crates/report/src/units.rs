@@ -13,7 +13,7 @@ const COUNTED: [&str; 3] = ["lines", "instructions", "accesses"];
 /// Units of times and rates.
 const OF_SPEED: [&str; 3] = ["ns", "operations/s", "bytes/s"];
 /// If an interval is wider than this many times its figure, the figure is not shown.
-const WIDTH_MOST: f64 = 10.0;
+const WIDTH_MAX: f64 = 10.0;
 /// The text in its place.
 const NO_FIGURE: &str = "too little data";
 
@@ -47,7 +47,7 @@ pub(crate) enum Wording {
 fn is_no_figure(unit: &str, value: f64, interval: Option<&IntervalReport>) -> bool {
     OF_SPEED.contains(&unit)
         && interval.is_some_and(|one| {
-            one.low >= 0.0 && value > 0.0 && one.high - one.low > WIDTH_MOST * value
+            one.low >= 0.0 && value > 0.0 && one.high - one.low > WIDTH_MAX * value
         })
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Gathered<'a> {
 }
 
 impl<'a> Gathered<'a> {
-    pub(crate) fn of(run: &'a Run) -> Self {
+    pub(crate) fn new(run: &'a Run) -> Self {
         let mut cells: Vec<(&Cell, Vec<&Replicate>)> =
             run.manifest.cells.iter().map(|cell| (cell, Vec::new())).collect();
         for line in &run.lines {

@@ -212,7 +212,7 @@ impl Ledger {
         let log = |(&block, &value): (&u32, &f64)| (value > 0.0).then(|| (block, value.ln()));
         let logs: Vec<BTreeMap<u32, f64>> =
             self.declared(declared).map(|of| of.iter().filter_map(log).collect()).collect();
-        Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
+        Dependence::from_series(&logs, TAKEN_FOR_DEPENDENT)
     }
 
     /// Marks what was left out to be tried again, and returns its cells.

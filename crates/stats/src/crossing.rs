@@ -47,7 +47,7 @@ pub struct Options {
 
 /// Where two values are equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum CrossingPosition {
     /// Between these positions.
     Between(f64, f64),
     /// Above the highest: even there the first value is greater.
@@ -161,14 +161,14 @@ impl Crossing {
 
     /// The findings so far.
     #[must_use]
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> CrossingPosition {
         let Options { low, high, .. } = self.options;
         match self.bracket() {
-            (Some(before), Some(after)) => Place::Between(before, after),
-            (Some(before), None) if before >= high => Place::Above(high),
-            (Some(before), None) => Place::From(before),
-            (None, Some(after)) if after <= low => Place::Below(low),
-            _ => Place::Unknown,
+            (Some(before), Some(after)) => CrossingPosition::Between(before, after),
+            (Some(before), None) if before >= high => CrossingPosition::Above(high),
+            (Some(before), None) => CrossingPosition::From(before),
+            (None, Some(after)) if after <= low => CrossingPosition::Below(low),
+            _ => CrossingPosition::Unknown,
         }
     }
 
@@ -254,7 +254,7 @@ mod tests {
     const OPTIONS: Options = Options { low: 1.0, high: 1000.0, width: 0.2, level: 0.95 };
 
     /// Searches for the position where times of `1 / position + 0.1` and `1 / at + 0.1` are equal.
-    fn search(at: f64, noise: f64, seed: u64, expects: bool) -> (Place, usize) {
+    fn search(at: f64, noise: f64, seed: u64, expects: bool) -> (CrossingPosition, usize) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut crossing = Crossing::new(OPTIONS).unwrap();
         if expects {
@@ -276,7 +276,7 @@ mod tests {
     fn a_crossing_is_found_to_the_width_that_was_asked_for() {
         for expects in [false, true] {
             let (place, probes) = search(20.0, 0.0, 1, expects);
-            let Place::Between(low, high) = place else { panic!("{place:?}") };
+            let CrossingPosition::Between(low, high) = place else { panic!("{place:?}") };
             assert!(low < 20.0 && high > 20.0 && high / low <= 1.2, "{low} {high}");
             assert!(probes < 14, "{probes}");
         }
@@ -284,17 +284,19 @@ mod tests {
 
     #[test]
     fn what_lies_outside_the_range_is_told() {
-        assert_eq!(search(1e6, 0.0, 1, false).0, Place::Above(1000.0));
-        assert_eq!(search(1e-3, 0.0, 1, false).0, Place::Below(1.0));
+        assert_eq!(search(1e6, 0.0, 1, false).0, CrossingPosition::Above(1000.0));
+        assert_eq!(search(1e-3, 0.0, 1, false).0, CrossingPosition::Below(1.0));
     }
 
     #[test]
     fn the_interval_holds_the_position_in_spite_of_noise() {
         for noise in [0.01, 0.05, 0.1] {
             let holds = |seed: &u64| match search(8.0, noise, *seed, true).0 {
-                Place::Between(low, high) => low <= 8.0 && 8.0 <= high,
-                Place::From(low) => low <= 8.0,
-                Place::Above(_) | Place::Below(_) | Place::Unknown => false,
+                CrossingPosition::Between(low, high) => low <= 8.0 && 8.0 <= high,
+                CrossingPosition::From(low) => low <= 8.0,
+                CrossingPosition::Above(_)
+                | CrossingPosition::Below(_)
+                | CrossingPosition::Unknown => false,
             };
             let held = (0..400).filter(holds).count();
             assert!(held >= 380, "{noise}: {held} of 400");
@@ -304,7 +306,7 @@ mod tests {
     #[test]
     fn where_the_upper_end_is_the_crossing_the_rest_is_found() {
         let (place, _) = search(1000.0, 0.05, 3, false);
-        let Place::From(low) = place else { panic!("{place:?}") };
+        let CrossingPosition::From(low) = place else { panic!("{place:?}") };
         assert!(low < 1000.0);
     }
 
@@ -314,6 +316,6 @@ mod tests {
         assert!(Crossing::new(Options { high: 1.0, ..OPTIONS }).is_err());
         let mut crossing = Crossing::new(OPTIONS).unwrap();
         assert!(crossing.tell(f64::NAN).is_err());
-        assert_eq!(crossing.place(), Place::Unknown);
+        assert_eq!(crossing.place(), CrossingPosition::Unknown);
     }
 }

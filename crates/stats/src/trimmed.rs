@@ -22,7 +22,7 @@ const ONE_IN: usize = 5;
 const FAR: f64 = 8.0;
 
 /// How many more values may be far off on one side than on the other.
-const ONE_SIDED_MOST: usize = 2;
+const ONE_SIDED_MAX: usize = 2;
 
 /// The standard deviation of normal values, in median absolute deviations from their median
 /// (Rousseeuw & Croux, "Alternatives to the Median Absolute Deviation", JASA 88(424), 1993).
@@ -70,7 +70,7 @@ pub(crate) fn cuts_off_what_is_far(values: &[f64]) -> bool {
     let reach = FAR * MAD_OF_NORMAL * median_of(&distances);
     let above = values.iter().filter(|&&value| value - median > reach).count();
     let below = values.iter().filter(|&&value| median - value > reach).count();
-    let is_by_chance = above.abs_diff(below) <= ONE_SIDED_MOST;
+    let is_by_chance = above.abs_diff(below) <= ONE_SIDED_MAX;
     above + below > 0 && above.max(below) <= cut(values.len()) && is_by_chance
 }
 

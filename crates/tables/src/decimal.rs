@@ -79,7 +79,7 @@ impl Differences {
     /// `values` are the doubles of the numbers in `texts`. If they agree in leading digits, and
     /// have no more than fit in a [`Decimal`], the result is their differences from the first one,
     /// exact except for the final rounding; otherwise it is `values` unchanged.
-    pub(crate) fn of(texts: &[&str], values: Vec<f64>) -> Self {
+    pub(crate) fn new(texts: &[&str], values: Vec<f64>) -> Self {
         if share_digits(&values)
             && let Some(differences) = differences(texts)
         {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn differences_of(texts: &[&str]) -> Differences {
-        Differences::of(texts, texts.iter().map(|text| text.parse().unwrap()).collect())
+        Differences::new(texts, texts.iter().map(|text| text.parse().unwrap()).collect())
     }
 
     #[test]

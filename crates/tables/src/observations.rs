@@ -37,7 +37,9 @@ impl<'a> Reading<'a> {
     fn push(
         &mut self,
         levels: Vec<String>,
-        (grid, row, column): (&Grid, &'a Row, usize),
+        grid: &Grid,
+        row: &'a Row,
+        column: usize,
     ) -> Result<(), InputError> {
         self.values.push(grid.number(row, column)?);
         self.texts.push(&row.cells[column]);
@@ -47,7 +49,7 @@ impl<'a> Reading<'a> {
     }
 
     fn finished(self, factors: Vec<String>) -> Observations {
-        let Differences { offset, values } = Differences::of(&self.texts, self.values);
+        let Differences { offset, values } = Differences::new(&self.texts, self.values);
         let rows = self.levels.into_iter().zip(values).collect();
         Observations { factors, offset, rows, lines: self.lines }
     }
@@ -73,7 +75,7 @@ impl Observations {
         let mut reading = Reading::default();
         for row in grid.rows() {
             let levels = columns.iter().map(|&column| grid.level(row, column).map(str::to_owned));
-            reading.push(levels.collect::<Result<_, _>>()?, (grid, row, response))?;
+            reading.push(levels.collect::<Result<_, _>>()?, grid, row, response)?;
         }
         Ok(reading.finished(factors.to_vec()))
     }
@@ -95,7 +97,7 @@ impl Observations {
         for row in grid.rows() {
             let first = grid.level(row, 0)?;
             for (column, second) in grid.header().iter().enumerate().skip(1) {
-                reading.push(vec![first.to_owned(), second.clone()], (grid, row, column))?;
+                reading.push(vec![first.to_owned(), second.clone()], grid, row, column)?;
             }
         }
         Ok(reading.finished(factors))

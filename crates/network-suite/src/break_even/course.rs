@@ -1,7 +1,7 @@
 //! The course of one search: the same when it is measured and when its journal is read later.
 
 use stats::Refusal;
-use stats::crossing::{Crossing, Options, Place};
+use stats::crossing::{Crossing, CrossingPosition, Options};
 
 use super::{RATES, WIDTH};
 
@@ -45,15 +45,15 @@ impl Course {
     pub(super) fn rates(&self) -> Option<(f64, f64)> {
         let (least, most) = RATES;
         match self.place() {
-            Place::Between(low, high) => Some((low, high)),
-            Place::Above(_) => Some((most, most)),
-            Place::From(low) => Some((low, most)),
-            Place::Below(_) => Some((least, least)),
-            Place::Unknown => None,
+            CrossingPosition::Between(low, high) => Some((low, high)),
+            CrossingPosition::Above(_) => Some((most, most)),
+            CrossingPosition::From(low) => Some((low, most)),
+            CrossingPosition::Below(_) => Some((least, least)),
+            CrossingPosition::Unknown => None,
         }
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> CrossingPosition {
         self.crossing.place()
     }
 }
@@ -72,7 +72,9 @@ mod tests {
             course.tell(0.4e9 + bytes as f64 * 8e9 / rate, 0.9e9).unwrap();
             probes += 1;
         }
-        let Place::Between(low, high) = course.place() else { panic!("{:?}", course.place()) };
+        let CrossingPosition::Between(low, high) = course.place() else {
+            panic!("{:?}", course.place())
+        };
         let rate = bytes as f64 * 8.0 / 0.5;
         assert!(low < rate && rate < high && high / low < 1.21, "{low} {high}");
         assert!(probes < 10, "{probes}");

@@ -3,7 +3,7 @@
 use record::network::{Counted, left_out, values};
 use record::{Cell, Line, Replicate, Run};
 use serde_json::Value;
-use stats::crossing::Place;
+use stats::crossing::CrossingPosition;
 use textual::{Columns, paragraph};
 
 use super::BENCHMARK;
@@ -17,7 +17,7 @@ struct Point {
     file_bytes: u64,
     /// Calls to the server without a cache, and with a hot one.
     rpcs: [Vec<f64>; 2],
-    place: Place,
+    place: CrossingPosition,
     pairs: usize,
 }
 
@@ -34,17 +34,21 @@ pub fn text(run: &Run, width: usize) -> Option<String> {
     let mut columns = Columns::headed(heads);
     for point in &points {
         let (rate, interval) = match point.place {
-            Place::Between(low, high) => {
+            CrossingPosition::Between(low, high) => {
                 let middle = (low * high).sqrt() / 1e6;
                 let ends = format!("{:.1} to {:.1}", low / 1e6, high / 1e6);
                 (format!("{middle:.1} Mbit/s"), ends)
             }
-            Place::Above(most) => (format!("none up to {:.0} Mbit/s", most / 1e6), String::new()),
-            Place::From(low) => (format!("above {:.1} Mbit/s", low / 1e6), String::new()),
-            Place::Below(least) => {
+            CrossingPosition::Above(most) => {
+                (format!("none up to {:.0} Mbit/s", most / 1e6), String::new())
+            }
+            CrossingPosition::From(low) => {
+                (format!("above {:.1} Mbit/s", low / 1e6), String::new())
+            }
+            CrossingPosition::Below(least) => {
                 (format!("none down to {:.0} Mbit/s", least / 1e6), String::new())
             }
-            Place::Unknown => ("not found".to_owned(), String::new()),
+            CrossingPosition::Unknown => ("not found".to_owned(), String::new()),
         };
         columns.row([
             point.files.to_string(),
@@ -148,17 +152,19 @@ enum AtRate {
 }
 
 impl AtRate {
-    fn of(place: Place, rate: f64) -> Self {
+    fn of(place: CrossingPosition, rate: f64) -> Self {
         match place {
-            Place::Between(low, _) | Place::From(low) if rate <= low => Self::Pays,
-            Place::Above(most) if rate <= most => Self::Pays,
-            Place::Between(_, high) if rate >= high => Self::DoesNot,
-            Place::Below(least) if rate >= least => Self::DoesNot,
-            Place::Between(..)
-            | Place::From(_)
-            | Place::Above(_)
-            | Place::Below(_)
-            | Place::Unknown => Self::Open,
+            CrossingPosition::Between(low, _) | CrossingPosition::From(low) if rate <= low => {
+                Self::Pays
+            }
+            CrossingPosition::Above(most) if rate <= most => Self::Pays,
+            CrossingPosition::Between(_, high) if rate >= high => Self::DoesNot,
+            CrossingPosition::Below(least) if rate >= least => Self::DoesNot,
+            CrossingPosition::Between(..)
+            | CrossingPosition::From(_)
+            | CrossingPosition::Above(_)
+            | CrossingPosition::Below(_)
+            | CrossingPosition::Unknown => Self::Open,
         }
     }
 }
@@ -200,16 +206,16 @@ fn calls(points: &[Point]) -> &'static str {
 mod tests {
     use super::*;
 
-    fn point(file_bytes: u64, place: Place) -> Point {
+    fn point(file_bytes: u64, place: CrossingPosition) -> Point {
         Point { files: 1, file_bytes, rpcs: [vec![9.0, 9.0], vec![2.0, 3.0]], place, pairs: 2 }
     }
 
     #[test]
     fn a_rate_is_compared_with_what_was_found() {
         let points = [
-            point(16 << 10, Place::Between(10e6, 12e6)),
-            point(1 << 20, Place::Above(1e9)),
-            point(1 << 10, Place::Below(1e6)),
+            point(16 << 10, CrossingPosition::Between(10e6, 12e6)),
+            point(1 << 20, CrossingPosition::Above(1e9)),
+            point(1 << 10, CrossingPosition::Below(1e6)),
         ];
         let said = at_rate(&points, 20e6);
         assert!(said.starts_with("At 20 Mbit/s, it pays for files of 1 MiB; "), "{said}");
@@ -220,8 +226,8 @@ mod tests {
 
     #[test]
     fn calls_are_saved_or_not() {
-        assert!(calls(&[point(1, Place::Unknown)]).contains("no break-even"));
-        let same = Point { rpcs: [vec![9.0], vec![9.0]], ..point(1, Place::Unknown) };
+        assert!(calls(&[point(1, CrossingPosition::Unknown)]).contains("no break-even"));
+        let same = Point { rpcs: [vec![9.0], vec![9.0]], ..point(1, CrossingPosition::Unknown) };
         assert!(calls(&[same]).contains("never pays"));
     }
 }

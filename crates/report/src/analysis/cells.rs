@@ -28,7 +28,7 @@ pub(super) fn report(
     let level = manifest.run.confidence_level;
     let mut warnings = doubts::of_cell(gathered, all, manifest);
     // Only this cell's percentiles are lost; everything else comes from the journal.
-    let times = times.as_ref().map_err(why).and_then(|times| counted(times, gathered));
+    let times = times.as_ref().map_err(why).and_then(|times| complete(times, gathered));
     if let Err(why) = &times {
         warnings.push(Warning::HistogramLost { why: why.clone() });
     }
@@ -53,15 +53,15 @@ pub(super) fn report(
         least: cell.least.clone(),
         curve: cell.curve.clone(),
         floor: cell.floor.clone(),
-        working_set: working_set::of(cell, &manifest.machine),
-        metrics: metrics(gathered, all, times, (level, dependence)),
+        working_set: working_set::for_cell(cell, &manifest.machine),
+        metrics: metrics(gathered, all, times, level, dependence),
         observations: gathered.observations(),
         warnings: warnings.into_iter().map(Into::into).collect(),
     }
 }
 
 /// The times, provided that they cover exactly the operations in the journal.
-fn counted<'a>(
+fn complete<'a>(
     times: &'a OperationTimes,
     gathered: &Gathered<'_>,
 ) -> Result<&'a OperationTimes, String> {
@@ -96,7 +96,8 @@ fn metrics(
     gathered: &Gathered<'_>,
     all: &[Gathered<'_>],
     times: Option<&OperationTimes>,
-    (level, dependence): (f64, &Dependence),
+    level: f64,
+    dependence: &Dependence,
 ) -> Vec<MetricReport> {
     let metric_report = |metric: &MetricDefinition, by_block: &BTreeMap<u32, f64>| {
         metric_report(metric, by_block, level, dependence)
@@ -113,7 +114,7 @@ fn metrics(
         .find_map(|metric| reports.iter().position(|report| report.is(metric)));
     let time = position.map(|position| &mut reports[position]);
     if let (Some(time), Some(times), true) = (time, times, is_single) {
-        time.percentiles = percentiles::of(times, level, dependence);
+        time.percentiles = percentiles::supported(times, level, dependence);
     }
     let speed_up = gathered.speed_up(all);
     reports.extend(metric_report(&StandardMetric::SPEED_UP.definition(), &speed_up));

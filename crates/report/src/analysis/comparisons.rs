@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use record::{Comparison, StandardMetric};
 use stats::dependence::Dependence;
 
-use super::judged::{self, IsBusy, Judged, MARGIN, Pairs};
+use super::judged::{self, IsBusy, Judgement, MARGIN, Pairs};
 use super::{Gathered, Quantile};
 
 /// Two targets on one benchmark.
@@ -66,7 +66,7 @@ fn family(
         for second in gathered[position + 1..].iter().filter(same_benchmark) {
             let Some(seconds) = values(second, &metric) else { continue };
             questions.push(Question { metric: metric.clone(), first, second });
-            pairs.push(Pairs::of(&firsts, &seconds));
+            pairs.push(Pairs::new(&firsts, &seconds));
         }
     }
     let dependence = judged::dependence(pairs.iter());
@@ -75,7 +75,7 @@ fn family(
     let of_run = IsBusy::of_run(gathered);
     let answers = questions.iter().zip(&pairs).zip(judged);
     let mut comparisons: Vec<Comparison> = answers
-        .map(|((question, pairs), judged)| question.answered(pairs, (judged, level), of_run))
+        .map(|((question, pairs), judged)| question.comparison(pairs, &judged, level, of_run))
         .collect();
     // Cells may be ordered target by target; comparisons are ordered benchmark by benchmark.
     let order: BTreeMap<&str, usize> = gathered
@@ -90,16 +90,17 @@ fn family(
 
 impl Question<'_> {
     /// `of_run` is whether other programs kept the machine busy throughout the run.
-    fn answered(
+    fn comparison(
         &self,
         pairs: &Pairs,
-        (judged, level): (Judged, f64),
+        judged: &Judgement,
+        level: f64,
         of_run: IsBusy,
     ) -> Comparison {
         let busy_blocks = busy_blocks(self.first, self.second);
         let of_pair = if busy_blocks > 0 { IsBusy::Yes } else { IsBusy::No };
         let is_busy = of_pair.or(of_run);
-        let judged = judged.beside(is_busy, level);
+        let judged = judged.allowing_for(is_busy, level);
         Comparison {
             benchmark: self.first.cell.benchmark.clone(),
             metric: self.metric.clone(),

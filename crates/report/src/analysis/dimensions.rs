@@ -32,7 +32,7 @@ use record::{Better, Cell, Dimension, DimensionComparison, Manifest};
 use stats::dependence::Dependence;
 
 use super::Gathered;
-use super::judged::{self, IsBusy, Judged, MARGIN, Pairs, most_complete};
+use super::judged::{self, IsBusy, Judgement, MARGIN, Pairs, most_complete};
 
 /// Every pair of targets in every dimension in which both have a cost: dimensions in their usual
 /// order, targets in that of the manifest. Successive blocks are taken to be correlated at least as
@@ -44,8 +44,8 @@ pub(super) fn all(
 ) -> Vec<DimensionComparison> {
     let level = manifest.run.confidence_level;
     let of_run = IsBusy::of_run(gathered);
-    let mut of_dimensions: BTreeMap<Dimension, Vec<Costs<'_>>> = BTreeMap::new();
-    for costs in gathered.iter().filter_map(|one| Costs::of(one, gathered)) {
+    let mut of_dimensions: BTreeMap<Dimension, Vec<CellCosts<'_>>> = BTreeMap::new();
+    for costs in gathered.iter().filter_map(|one| CellCosts::new(one, gathered)) {
         of_dimensions.entry(costs.cell.dimension).or_default().push(costs);
     }
     let labels: Vec<&str> = manifest.targets.iter().map(|target| target.label.as_str()).collect();
@@ -53,7 +53,7 @@ pub(super) fn all(
     for (dimension, costs) in &of_dimensions {
         for (position, first) in labels.iter().enumerate() {
             for second in &labels[position + 1..] {
-                let pair = Pair::of(costs, first, second);
+                let pair = Pair::new(costs, first, second);
                 questions.extend(pair.map(|pair| (*dimension, pair)));
             }
         }
@@ -67,22 +67,26 @@ pub(super) fn all(
     let answers = questions.iter().zip(&pairs).zip(judged);
     answers
         .map(|(((dimension, pair), pairs), judged)| {
-            pair.answered(*dimension, pairs, judged.beside(pair.is_busy().or(of_run), level))
+            pair.comparison(
+                *dimension,
+                pairs,
+                judged.allowing_for(pair.is_busy().or(of_run), level),
+            )
         })
         .collect()
 }
 
 /// What one cell costs.
-struct Costs<'a> {
+struct CellCosts<'a> {
     cell: &'a Cell,
     /// Logarithms of the costs, by block.
     logs: BTreeMap<u32, f64>,
     is_busy: IsBusy,
 }
 
-impl<'a> Costs<'a> {
+impl<'a> CellCosts<'a> {
     /// `None` if the cell has no cost, or one without a logarithm.
-    fn of(one: &Gathered<'a>, all: &[Gathered<'a>]) -> Option<Self> {
+    fn new(one: &Gathered<'a>, all: &[Gathered<'a>]) -> Option<Self> {
         let cell = one.cell;
         let metric = cell.metrics.first()?;
         let sign = match metric.better {
@@ -126,14 +130,14 @@ struct Pair<'a> {
     second: &'a str,
     /// What both have, by benchmark or curve: the costs of each point on the first and on the
     /// second.
-    benchmarks: Vec<Vec<(&'a Costs<'a>, &'a Costs<'a>)>>,
+    benchmarks: Vec<Vec<(&'a CellCosts<'a>, &'a CellCosts<'a>)>>,
     /// The blocks that count.
     blocks: BTreeSet<u32>,
 }
 
 impl<'a> Pair<'a> {
     /// `None` if the two have nothing in common.
-    fn of(costs: &'a [Costs<'a>], first: &'a str, second: &'a str) -> Option<Self> {
+    fn new(costs: &'a [CellCosts<'a>], first: &'a str, second: &'a str) -> Option<Self> {
         let of_target = |label: &'a str| costs.iter().filter(move |one| one.cell.target == label);
         let mut benchmarks: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for one in of_target(first) {
@@ -156,17 +160,22 @@ impl<'a> Pair<'a> {
 
     /// The mean cost on each of the two, by block.
     fn by_block(&self) -> Pairs {
-        let of = |cost: fn(&(&Costs<'_>, &Costs<'_>), u32) -> f64| -> BTreeMap<u32, f64> {
+        let of = |cost: fn(&(&CellCosts<'_>, &CellCosts<'_>), u32) -> f64| -> BTreeMap<u32, f64> {
             let mean = |block| (block, self.geometric_mean(|pair| cost(pair, block)));
             self.blocks.iter().copied().map(mean).collect()
         };
-        Pairs::of(
+        Pairs::new(
             &of(|(first, _), block| first.logs[&block]),
             &of(|(_, second), block| second.logs[&block]),
         )
     }
 
-    fn answered(&self, dimension: Dimension, pairs: &Pairs, judged: Judged) -> DimensionComparison {
+    fn comparison(
+        &self,
+        dimension: Dimension,
+        pairs: &Pairs,
+        judged: Judgement,
+    ) -> DimensionComparison {
         DimensionComparison {
             dimension,
             first: self.first.to_owned(),
@@ -183,7 +192,7 @@ impl<'a> Pair<'a> {
 
     /// Selects the blocks that count, and drops benchmarks that were not measured in all of them.
     fn complete(mut self) -> Self {
-        let blocks_of = |points: &Vec<(&Costs<'_>, &Costs<'_>)>| {
+        let blocks_of = |points: &Vec<(&CellCosts<'_>, &CellCosts<'_>)>| {
             let cells = points.iter().flat_map(|(first, second)| [first, second]);
             let blocks = cells.map(|costs| costs.logs.keys().copied().collect::<BTreeSet<u32>>());
             blocks.reduce(|all, of_cell| &all & &of_cell).unwrap_or_default()
@@ -196,8 +205,9 @@ impl<'a> Pair<'a> {
     }
 
     /// The mean over benchmarks, where a curve contributes the mean over its points.
-    fn geometric_mean(&self, log: impl Fn(&(&Costs<'_>, &Costs<'_>)) -> f64) -> f64 {
-        let of_points = |points: &Vec<(&Costs<'_>, &Costs<'_>)>| mean(points.iter().map(&log));
+    fn geometric_mean(&self, log: impl Fn(&(&CellCosts<'_>, &CellCosts<'_>)) -> f64) -> f64 {
+        let of_points =
+            |points: &Vec<(&CellCosts<'_>, &CellCosts<'_>)>| mean(points.iter().map(&log));
         mean(self.benchmarks.iter().map(of_points)).exp()
     }
 }

@@ -20,11 +20,11 @@ pub(crate) const CLOCK_SHARE_MAX: f64 = 0.05;
 /// Processor time taken by the hypervisor that is not worth mentioning, in percent.
 const STEAL_PERCENT_MAX: f64 = 1.0;
 /// A block is reported as far off if it differs from the median by at least this factor.
-const OUTLIER_FACTOR_LEAST: f64 = 2.0;
+const OUTLIER_FACTOR_MIN: f64 = 2.0;
 /// Largest p-value at which a trend is reported: a run has hundreds of cells.
 const TREND_P_MAX: f64 = 0.001;
 /// Smallest trend that is reported, in percent.
-const TREND_PERCENT_LEAST: f64 = 5.0;
+const TREND_PERCENT_MIN: f64 = 5.0;
 /// The unit of `/proc/stat`: `USER_HZ` is 100 on all relevant architectures.
 const TICK_NS: u64 = 10_000_000;
 /// A word of memory: an access at a multiple of this size touches one word fewer.
@@ -77,7 +77,8 @@ pub(super) fn of_cell(
 pub(super) fn of_blocks(
     all: &[Gathered<'_>],
     of_figures: &Dependence,
-    (comparisons, of_ratios): (&[Comparison], &Dependence),
+    comparisons: &[Comparison],
+    of_ratios: &Dependence,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let declared = all.iter().filter(|one| !one.is_searched);
@@ -102,7 +103,7 @@ fn far_outliers(gathered: &Gathered<'_>) -> Option<Warning> {
     let values: Vec<f64> = gathered.values(0).into_values().collect();
     let median = estimates::median(&values).filter(|&median| median > 0.0)?;
     let share = |index: usize| values[index] / median;
-    let is_far = |share: f64| share > 0.0 && share.max(1.0 / share) >= OUTLIER_FACTOR_LEAST;
+    let is_far = |share: f64| share > 0.0 && share.max(1.0 / share) >= OUTLIER_FACTOR_MIN;
     let scored = outliers::modified_z(&values).ok()?;
     let far = scored.iter().map(|one| share(one.index)).filter(|&share| is_far(share));
     let far: Vec<f64> = far.collect();
@@ -116,7 +117,7 @@ fn far_outliers(gathered: &Gathered<'_>) -> Option<Warning> {
 fn trend(gathered: &Gathered<'_>) -> Option<Warning> {
     let line = trend::Line::through(&gathered.values(0))?;
     let change_percent = line.change_percent();
-    let is_sure = line.p() <= TREND_P_MAX && change_percent.abs() >= TREND_PERCENT_LEAST;
+    let is_sure = line.p() <= TREND_P_MAX && change_percent.abs() >= TREND_PERCENT_MIN;
     is_sure.then_some(Warning::Trend { change_percent })
 }
 

@@ -12,7 +12,7 @@ use stats::scalability::{
     Errors, Model, OfBlocks, Parameter, ParameterEstimate, Scalability, of_blocks, scalability,
 };
 
-use super::{BLOCKS_LEAST, Gathered};
+use super::{BLOCKS_MIN, Gathered};
 
 /// The axes to which a law of scalability can apply.
 const AXES: [&str; 2] = ["threads", "processes"];
@@ -90,8 +90,8 @@ fn fit(points: &[&Gathered<'_>], level: f64, processors: Option<u32>) -> Option<
     };
     match scalability(&n, &x, Errors::InProportion, level) {
         Err(refusal) => fit.refused.push(refusal.to_string()),
-        Ok(_) if blocks < BLOCKS_LEAST => {
-            fit.refused.push(format!("a law needs {BLOCKS_LEAST} blocks at each point"));
+        Ok(_) if blocks < BLOCKS_MIN => {
+            fit.refused.push(format!("a law needs {BLOCKS_MIN} blocks at each point"));
         }
         Ok(found) if found.chosen.gamma.interval.low <= 0.0 => {
             fit.refused.push("the values vary too much for a law".to_owned());

@@ -6,7 +6,7 @@ use record::{CacheState, Cell, Manifest, Warning};
 use super::{Gathered, estimates};
 
 /// With fewer replicates, a standard deviation is meaningless.
-const REPLICATES_LEAST: usize = 3;
+const REPLICATES_MIN: usize = 3;
 
 /// The warning for a cell in a fragile zone, with the spread of its replicates and that of similar
 /// cells outside of any zone: those with the same target, dimension and cache state.
@@ -28,7 +28,7 @@ pub(super) fn zone_of(
     let beside: Vec<Vec<f64>> = all.iter().filter(is_beside).map(rates).collect();
     let inside = [rates(gathered)];
     let spread_inside_percent =
-        (inside[0].len() >= REPLICATES_LEAST).then(|| estimates::pooled_percent(&inside)).flatten();
+        (inside[0].len() >= REPLICATES_MIN).then(|| estimates::pooled_percent(&inside)).flatten();
     Some(Warning::FragileZone {
         working_set_bytes: cell.working_set_bytes?,
         axis: None,

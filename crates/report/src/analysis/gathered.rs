@@ -139,7 +139,7 @@ impl Gathered<'_> {
 
     /// Time per operation minus that of the floor on the same target in the same block.
     pub(crate) fn own_cost(&self, all: &[Self]) -> BTreeMap<u32, f64> {
-        let Some(floor) = self.beside(all, self.cell.floor.as_ref()) else {
+        let Some(floor) = self.cell_beside(all, self.cell.floor.as_ref()) else {
             return BTreeMap::new();
         };
         let floor = floor.standard_values(StandardMetric::TIME_PER_OPERATION);
@@ -148,7 +148,7 @@ impl Gathered<'_> {
     }
 
     /// The cell of that benchmark on the same target.
-    fn beside<'a>(&self, all: &'a [Self], benchmark: Option<&String>) -> Option<&'a Self> {
+    fn cell_beside<'a>(&self, all: &'a [Self], benchmark: Option<&String>) -> Option<&'a Self> {
         let is_it = |other: &&Self| {
             other.cell.target == self.cell.target && Some(&other.cell.benchmark) == benchmark
         };
@@ -157,7 +157,7 @@ impl Gathered<'_> {
 
     /// Its pace over that of the baseline on the same target in the same block.
     pub(crate) fn speed_up(&self, all: &[Self]) -> BTreeMap<u32, f64> {
-        let baseline = self.beside(all, self.cell.baseline.as_ref());
+        let baseline = self.cell_beside(all, self.cell.baseline.as_ref());
         let Some(base) = baseline.map(Self::pace) else {
             return BTreeMap::new();
         };

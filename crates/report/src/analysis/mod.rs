@@ -39,12 +39,12 @@ pub(crate) use estimates::{Summary, median, summary};
 pub(crate) use fragile::{caches, nearest_cache};
 pub(crate) use gathered::{Gathered, gather};
 pub(crate) use judged::{
-    Answer, BLOCKS_LEAST, IsBusy, Judged, MARGIN, Pairs, dependence, judge, most_complete,
+    Answer, BLOCKS_MIN, IsBusy, Judgement, MARGIN, Pairs, dependence, judge, most_complete,
 };
 pub use loads::{Load, LoadError, known_loads, read_load};
 use operation_times::OperationTimes;
 pub(crate) use quantiles::Quantile;
-pub(crate) use stories::{Certainty, Stand, are_different, is_mean};
+pub(crate) use stories::{Certainty, SlowdownEstimate, are_different, is_mean};
 pub(crate) use warm_up::{first_over_rest, is_warm_up, is_whole_course};
 
 /// Clock drift beyond which every time of the run is doubtful, in parts per million.
@@ -67,7 +67,7 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
     let level = manifest.run.confidence_level;
     let of_figures = judged::dependence_of_figures(&gathered);
     let reports = gathered.iter().map(|one| {
-        let times = run.replicate_histograms(path, one.index).map(OperationTimes::of);
+        let times = run.replicate_histograms(path, one.index).map(OperationTimes::new);
         let report = cells::report(one, &gathered, &times, manifest, &of_figures);
         (report, times.map_or_else(|_| Vec::new(), |times| times.pooled.buckets().collect()))
     });
@@ -85,7 +85,7 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
         volume_size::warn(&mut cells, &comparisons, &manifest.targets);
     }
     let mut warnings = run_warnings(run);
-    let of_blocks = doubts::of_blocks(&gathered, &of_figures, (&comparisons, &dependence));
+    let of_blocks = doubts::of_blocks(&gathered, &of_figures, &comparisons, &dependence);
     warnings.extend(of_blocks.into_iter().map(WarningReport::from));
     warnings.extend(doubts::busy(&gathered).map(WarningReport::from));
     let document = Document {
@@ -101,13 +101,13 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
         searches,
         comparisons,
         quantile_comparisons: comparisons::of_quantiles(&gathered, level),
-        loads: loads::all(loads, &gathered, manifest, (&of_figures, &dependence)),
+        loads: loads::all(loads, &gathered, manifest, &of_figures, &dependence),
         dimensions: dimensions::all(&gathered, manifest, dependence),
         fits: fits::all(&gathered, manifest),
         skipped: [manifest.skipped.clone(), left_out(run)].concat(),
         warnings,
         end,
-        spending: spending::of(run),
+        spending: spending::for_run(run),
     };
     Analysis { document, latencies }
 }

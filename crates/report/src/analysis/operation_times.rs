@@ -10,7 +10,7 @@ pub(super) struct OperationTimes {
 }
 
 impl OperationTimes {
-    pub(super) fn of(each: Vec<Histogram>) -> Self {
+    pub(super) fn new(each: Vec<Histogram>) -> Self {
         let mut pooled = Histogram::new();
         each.iter().for_each(|histogram| pooled.merge(histogram));
         Self { each, pooled }

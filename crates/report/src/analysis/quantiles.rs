@@ -51,7 +51,7 @@ impl Quantile {
         estimates::least_n(quantile, level)
     }
 
-    fn of(self, latency: &LatencySummary) -> u64 {
+    fn value_ns(self, latency: &LatencySummary) -> u64 {
         match self {
             Self::P50 => latency.p50_ns,
             Self::P99 => latency.p99_ns,
@@ -72,7 +72,7 @@ impl Gathered<'_> {
     pub(super) fn quantile_values(&self, quantile: Quantile) -> BTreeMap<u32, f64> {
         let Some(least) = quantile.operations_least(self.level) else { return BTreeMap::new() };
         let value = |replicate: &Replicate| {
-            let value_ns = quantile.of(&replicate.latency);
+            let value_ns = quantile.value_ns(&replicate.latency);
             (replicate.operations >= least && value_ns > 0).then_some(value_ns as f64)
         };
         let each = self.replicates.iter().map(|(&block, one)| Some((block, value(one)?)));

@@ -3,7 +3,7 @@
 use record::{Line, Run, Spending};
 
 /// The sum over all parts; `None` if the journal does not record it, as in earlier versions.
-pub(super) fn of(run: &Run) -> Option<Spending> {
+pub(super) fn for_run(run: &Run) -> Option<Spending> {
     let mut spending = Spending::default();
     let mut is_recorded = false;
     for line in &run.lines {
@@ -49,7 +49,7 @@ mod tests {
     #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
     fn every_part_is_added_up_and_the_rest_is_said_to_be_other() {
         let mut sample = Sample::new(&["a"]).benchmark("create", &[&[1.0; 2]]).ended();
-        assert_eq!(of(&sample.run), None, "of runs before it was recorded");
+        assert_eq!(for_run(&sample.run), None, "of runs before it was recorded");
         for line in &mut sample.run.lines {
             match line {
                 Line::Replicate(replicate) => {
@@ -67,7 +67,7 @@ mod tests {
         }
         let block = Block { block: 0, at_s: 1.0, making_s: 3.0, cells: None };
         sample.run.lines.insert(0, Line::Block(block));
-        let found = of(&sample.run).expect("it is recorded");
+        let found = for_run(&sample.run).expect("it is recorded");
         assert_eq!((found.all_s, found.timed_s, found.targets_s), (20.0, 4.0, 3.0));
         assert_eq!((found.proofs_s, found.undoing_s), (1.0, 0.5));
         assert!((found.other_s - 9.5).abs() < 1e-9, "{found:?}");

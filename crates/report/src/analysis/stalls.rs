@@ -12,11 +12,11 @@ use record::Warning;
 /// A stall takes at least as long as this many ordinary operations.
 const TIMES_THE_MEDIAN: f64 = 32.0;
 /// A stall takes longer than an interrupt or another task would, in nanoseconds.
-const LEAST_NS: f64 = 100_000.0;
+const STALL_NS_MIN: f64 = 100_000.0;
 /// At most this share of all operations counts as few.
 const FEW: f64 = 0.01;
 /// Below this share of the time, stalls do not dominate the mean, in percent.
-const SHARE_PERCENT_LEAST: f64 = 10.0;
+const SHARE_PERCENT_MIN: f64 = 10.0;
 
 /// A mean that is this many times the median needs an explanation.
 const MEAN_OVER_MEDIAN: f64 = 2.0;
@@ -47,7 +47,7 @@ fn slow_tenth(pooled: &Histogram) -> Option<Warning> {
 
 /// The stalls among these operations, if they dominate the mean.
 fn stalls(pooled: &Histogram) -> Option<Warning> {
-    let bound_ns = (pooled.quantile(0.5) * TIMES_THE_MEDIAN).max(LEAST_NS);
+    let bound_ns = (pooled.quantile(0.5) * TIMES_THE_MEDIAN).max(STALL_NS_MIN);
     let (mut operations, mut time_ns, mut shortest_ns) = (0, 0.0, u64::MAX);
     for bucket in pooled.buckets().filter(|bucket| bucket.low as f64 >= bound_ns) {
         operations += bucket.count;
@@ -57,7 +57,7 @@ fn stalls(pooled: &Histogram) -> Option<Warning> {
     let of = pooled.count();
     let share_percent = 100.0 * (time_ns / pooled.sum() as f64).min(1.0);
     let are_few = operations > 0 && operations as f64 <= FEW * of as f64;
-    (are_few && share_percent >= SHARE_PERCENT_LEAST).then(|| Warning::Stalls {
+    (are_few && share_percent >= SHARE_PERCENT_MIN).then(|| Warning::Stalls {
         operations,
         of,
         longer_than_ns: shortest_ns,

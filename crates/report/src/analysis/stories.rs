@@ -15,11 +15,11 @@ const MEANS: [StandardMetric; 6] = [
 /// Two ratios in the same direction tell different stories if one is this many times the other.
 const APART: f64 = 1.5;
 /// A difference in only one of the two is a story if its interval is beyond this.
-const LEAST: f64 = 1.1;
+const RATIO_MIN: f64 = 1.1;
 
 /// What one of the two says: how many times slower the second target is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stand {
+pub(crate) struct SlowdownEstimate {
     /// How sure a difference is, if there is one.
     pub(crate) difference: Option<Certainty>,
     /// The ratio and the ends of its interval, if there are any.
@@ -41,7 +41,7 @@ pub(crate) fn is_mean(name: &str) -> bool {
 }
 
 /// Whether the two tell different stories.
-pub(crate) fn are_different(mean: Stand, median: Stand) -> bool {
+pub(crate) fn are_different(mean: SlowdownEstimate, median: SlowdownEstimate) -> bool {
     let both = mean.ratio.zip(median.ratio);
     match (mean.difference, median.difference) {
         (Some(of_mean), Some(of_median)) => both.is_some_and(|(mean, median)| {
@@ -51,10 +51,10 @@ pub(crate) fn are_different(mean: Stand, median: Stand) -> bool {
             let overlap = mean[1] <= median[2] && median[1] <= mean[2];
             is_sure && (are_opposite || (!overlap && factor > APART.ln()))
         }),
-        (None, Some(_)) => median.ratio.is_some_and(|by| nearest_to_1(by) > LEAST),
+        (None, Some(_)) => median.ratio.is_some_and(|by| nearest_to_1(by) > RATIO_MIN),
         (Some(_), None) => both.is_some_and(|(mean, median)| {
             let holds = (median[1]..=median[2]).contains(&mean[0]);
-            nearest_to_1(mean) > LEAST && !holds
+            nearest_to_1(mean) > RATIO_MIN && !holds
         }),
         (None, None) => false,
     }
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn each_kind_of_story_has_its_bounds() {
         let real = Some(Certainty::BeyondMargin);
-        let of = |difference, ratio| Stand { difference, ratio: Some(ratio) };
+        let of = |difference, ratio| SlowdownEstimate { difference, ratio: Some(ratio) };
         let told = |mean, median| are_different(mean, median);
         // Opposite directions, one of which is certain.
         assert!(told(of(real, [1.3, 1.2, 1.4]), of(real, [0.9, 0.85, 0.95])));
@@ -84,7 +84,10 @@ mod tests {
         assert!(!told(of(real, [4.0, 2.1, 8.0]), of(real, [2.1, 2.0, 2.2])));
         // Only one of the two differs.
         assert!(told(of(None, [0.8, 0.3, 2.0]), of(real, [0.5, 0.48, 0.52])));
-        assert!(told(Stand { difference: None, ratio: None }, of(real, [0.5, 0.48, 0.52])));
+        assert!(told(
+            SlowdownEstimate { difference: None, ratio: None },
+            of(real, [0.5, 0.48, 0.52])
+        ));
         assert!(!told(of(None, [1.0, 0.98, 1.02]), of(real, [1.05, 1.04, 1.06])));
         assert!(told(of(real, [1.3, 1.2, 1.4]), of(None, [1.0, 0.98, 1.02])));
         assert!(!told(of(real, [1.3, 1.2, 1.4]), of(None, [1.2, 0.9, 1.6])));

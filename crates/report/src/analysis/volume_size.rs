@@ -7,7 +7,7 @@ use record::{CellReport, Comparison, TargetRecord, Warning};
 use serde_json::Value;
 
 /// Figures of a file system that change with the size of its volume.
-struct Known {
+struct SizeDependence {
     file_system: &'static str,
     /// The operation and, if it matters, the order in which it accesses its file.
     operation: &'static str,
@@ -20,15 +20,15 @@ struct Known {
 }
 
 /// docs/volume-size.md, "What moves with the size": btrfs waits for metadata space.
-const KNOWN: [Known; 2] = [
-    Known {
+const KNOWN: [SizeDependence; 2] = [
+    SizeDependence {
         file_system: "btrfs",
         operation: "write",
         access: Some("random"),
         written: ("request_bytes", 4096),
         stands_from_bytes: 64 << 30,
     },
-    Known {
+    SizeDependence {
         file_system: "btrfs",
         operation: "create+write+close",
         access: None,
@@ -61,7 +61,7 @@ fn depends(cell: &CellReport, target: &TargetRecord) -> Option<Warning> {
     })
 }
 
-impl Known {
+impl SizeDependence {
     fn is_of(&self, cell: &CellReport, target: &TargetRecord) -> bool {
         let word = |name: &str| cell.parameters.get(name).and_then(Value::as_str);
         let (name, bytes) = self.written;

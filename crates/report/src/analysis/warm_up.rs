@@ -5,7 +5,7 @@
 //! checked is whether the rest was steady. A replicate's course records how long its operations
 //! took, part by part; the ratio is that of the first quarter of the operations over the rest. One
 //! replicate proves nothing, so the ratios of all replicates are pooled: there is warm-up if the
-//! *interval* of their median is above [`RATIO_LEAST`]. That is, it is reported only if it is
+//! *interval* of their median is above [`RATIO_MIN`]. That is, it is reported only if it is
 //! present at the run's confidence level and large enough to move the figure (a first quarter that
 //! is slower by a tenth makes the whole slower by about one fortieth). Runs from before courses
 //! were recorded have timelines, whose slices give the same ratio less exactly.
@@ -15,14 +15,14 @@ use record::{Cell, CourseRecord, Replicate};
 use super::{Gathered, Summary, estimates};
 
 /// Ratios up to this are too small to move the cell's figure.
-const RATIO_LEAST: f64 = 1.1;
+const RATIO_MIN: f64 = 1.1;
 /// With fewer parts there is no quarter.
-const PARTS_LEAST: usize = 4;
+const PARTS_MIN: usize = 4;
 /// Coarser timelines do not resolve a quarter.
-const SLICES_LEAST: usize = 8;
+const SLICES_MIN: usize = 8;
 /// With fewer operations, a single one that ends just before or after the quarter decides the
 /// ratio.
-const OPERATIONS_LEAST: u64 = 64;
+const OPERATIONS_MIN: u64 = 64;
 
 /// Time per operation in the first quarter over that in the rest, over all replicates; `None` if no
 /// replicate has recorded the course of its operations. Also `None` if the cell measures a course
@@ -44,7 +44,7 @@ pub(crate) fn is_whole_course(cell: &Cell) -> bool {
 
 /// Whether such a ratio is significantly above one.
 pub(crate) fn is_warm_up(first_over_rest: &Summary) -> bool {
-    first_over_rest.interval.is_some_and(|interval| interval.low > RATIO_LEAST)
+    first_over_rest.interval.is_some_and(|interval| interval.low > RATIO_MIN)
 }
 
 fn ratio(replicate: &Replicate) -> Option<f64> {
@@ -57,7 +57,7 @@ fn ratio(replicate: &Replicate) -> Option<f64> {
 /// The first quarter of the parts, which have equal numbers of operations, over the others.
 fn ratio_of_course(course: &CourseRecord) -> Option<f64> {
     let parts = &course.steady;
-    if parts.len() < PARTS_LEAST {
+    if parts.len() < PARTS_MIN {
         return None;
     }
     let mean = |parts: &[(u64, u64)]| {
@@ -74,7 +74,7 @@ fn ratio_of_timeline(replicate: &Replicate) -> Option<f64> {
     let ended = |slices: &[Vec<(u8, u64)>]| {
         slices.iter().flatten().map(|&(_, operations)| operations).sum::<u64>()
     };
-    if timeline.slices.len() < SLICES_LEAST || ended(&timeline.slices) < OPERATIONS_LEAST {
+    if timeline.slices.len() < SLICES_MIN || ended(&timeline.slices) < OPERATIONS_MIN {
         return None;
     }
     let quarter = timeline.slices.len() / 4;

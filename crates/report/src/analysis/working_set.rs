@@ -5,7 +5,7 @@ use record::{Cell, WorkingSet};
 
 /// The working set of `cell` compared with the caches of `machine`; `None` if the cell has no
 /// working set or the caches are unknown.
-pub(super) fn of(cell: &Cell, machine: &Machine) -> Option<WorkingSet> {
+pub(super) fn for_cell(cell: &Cell, machine: &Machine) -> Option<WorkingSet> {
     let bytes = cell.working_set_bytes?;
     let mut caches: Vec<(u64, String)> = machine
         .caches

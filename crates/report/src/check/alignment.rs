@@ -10,12 +10,12 @@ use std::mem::discriminant;
 
 use record::{ProcessorCount, Warning};
 
-use super::cells::{Checked, CheckedCell};
+use super::cells::{CheckedCell, CheckedRun};
 use super::text::{by_target, largest};
-use super::{Evidence, Finding, Looked, pairs};
+use super::{Detection, Evidence, Finding, pairs};
 use textual::list;
 
-pub(super) fn look(checked: &Checked<'_>) -> Looked {
+pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let cells: Vec<&CheckedCell<'_>> = checked
         .cells
         .iter()
@@ -28,7 +28,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         .filter_map(|(random, sequential)| Some((random, *sequential.first()?)))
         .filter(|(one, other)| pairs::begin_alike(checked, [one, other]))
         .collect();
-    let ratios = pairs::judged(checked, beside);
+    let ratios = pairs::compared(checked, beside);
     let mut titles: Vec<&str> = Vec::new();
     for cell in &cells {
         if !titles.contains(&cell.title()) {
@@ -41,12 +41,12 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         let is_own = |pair: &&pairs::Pair<'_>| pair.of.title() == title;
         finding(checked, &own, &ratios.iter().filter(is_own).collect::<Vec<_>>())
     };
-    Looked { findings: titles.into_iter().map(of_title).collect(), ..Looked::default() }
+    Detection { findings: titles.into_iter().map(of_title).collect(), ..Detection::default() }
 }
 
 /// The finding for one benchmark, or for all on one curve, on its targets.
 fn finding(
-    checked: &Checked<'_>,
+    checked: &CheckedRun<'_>,
     cells: &[&CheckedCell<'_>],
     ratios: &[&pairs::Pair<'_>],
 ) -> Finding {
@@ -74,7 +74,7 @@ fn finding(
     };
     let aligned = cells.iter().map(|one| {
         let bytes = one.number("alignment_bytes").unwrap_or(1);
-        one.evidence(("alignment", "bytes"), bytes as f64)
+        one.evidence("alignment", "bytes", bytes as f64)
     });
     let counted = per_operation(checked, cells);
     let loads = match counted.iter().max_by(|one, other| one.value.total_cmp(&other.value)) {
@@ -93,15 +93,16 @@ fn finding(
 }
 
 /// Unaligned accesses per operation, as counted by the processor.
-fn per_operation(checked: &Checked<'_>, cells: &[&CheckedCell<'_>]) -> Vec<Evidence> {
+fn per_operation(checked: &CheckedRun<'_>, cells: &[&CheckedCell<'_>]) -> Vec<Evidence> {
     let of = |one: &&CheckedCell<'_>| {
         let all = [ProcessorCount::MisalignedLoads, ProcessorCount::MisalignedStores];
-        let mut counted = all.iter().filter_map(|count| one.counted(*count, checked.level()));
+        let mut counted =
+            all.iter().filter_map(|count| one.processor_count(*count, checked.level()));
         let first = counted.next()?;
         let sum = first.value + counted.map(|evidence| evidence.value).sum::<f64>();
         let operations = one.report.operations as f64 / f64::from(one.report.replicates.max(1));
-        let name = ("misaligned_accesses_per_operation", "accesses");
-        Some(one.evidence(name, sum / operations.max(1.0)))
+        let name = "misaligned_accesses_per_operation";
+        Some(one.evidence(name, "accesses", sum / operations.max(1.0)))
     };
     cells.iter().filter_map(of).collect()
 }
@@ -112,7 +113,7 @@ fn is_unaligned(one: &CheckedCell<'_>) -> bool {
     one.report.warnings.iter().any(|report| discriminant(&report.warning) == wanted)
 }
 
-fn has_aligned_twin(checked: &Checked<'_>, one: &CheckedCell<'_>) -> bool {
+fn has_aligned_twin(checked: &CheckedRun<'_>, one: &CheckedCell<'_>) -> bool {
     let is_twin = |other: &CheckedCell<'_>| {
         !is_unaligned(other) && other.is_random() && other.is_alike(one, &["alignment_bytes"])
     };

@@ -5,8 +5,8 @@
 //! cache's size to one and a half times. A curve with sizes on both sides of the zone does what the
 //! paper recommends, and is not reported.
 
-use super::cells::{Checked, CheckedCell};
-use super::{Evidence, Finding, Looked};
+use super::cells::{CheckedCell, CheckedRun};
+use super::{Detection, Evidence, Finding};
 use crate::analysis::{caches, nearest_cache};
 use record::machine::FRAGILE;
 use record::{Manifest, Warning};
@@ -15,12 +15,12 @@ use textual::{list, plural, size};
 /// Sizes that are far enough below and above a boundary, as multiples of it.
 const FAR: [f64; 2] = [0.25, 4.0];
 
-pub(super) fn look(checked: &Checked<'_>) -> Looked {
+pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let is_known = |one: &CheckedCell<'_>| !caches(one.cell(), checked.manifest).is_empty();
     let sized = || checked.cells.iter().filter(|one| one.cell().working_set_bytes.is_some());
     if sized().count() > 0 && !sized().any(is_known) {
         let why = "the run knows the sizes of neither caches nor memory".to_owned();
-        return Looked { untold: Some(why), ..Looked::default() };
+        return Detection { untold: Some(why), ..Detection::default() };
     }
     let mut boundaries: Vec<((String, u64), Vec<&CheckedCell<'_>>)> = Vec::new();
     for one in sized() {
@@ -34,13 +34,13 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         }
     }
     let found = |((cache, bytes), cells): &((String, u64), Vec<&CheckedCell<'_>>)| {
-        finding(checked, (cache, *bytes), cells)
+        finding(checked, cache, *bytes, cells)
     };
-    Looked { findings: boundaries.iter().map(found).collect(), ..Looked::default() }
+    Detection { findings: boundaries.iter().map(found).collect(), ..Detection::default() }
 }
 
 /// Whether it is on a curve with sizes on both sides of the zone.
-fn reaches_past(checked: &Checked<'_>, one: &CheckedCell<'_>, cache_bytes: u64) -> bool {
+fn reaches_past(checked: &CheckedRun<'_>, one: &CheckedCell<'_>, cache_bytes: u64) -> bool {
     let name = |cell: &CheckedCell<'_>| cell.cell().curve.as_ref().map(|at| at.curve.clone());
     let is_beside = |other: &&CheckedCell<'_>| {
         name(one).is_some() && name(other) == name(one) && other.cell().target == one.cell().target
@@ -54,8 +54,9 @@ fn reaches_past(checked: &Checked<'_>, one: &CheckedCell<'_>, cache_bytes: u64) 
 }
 
 fn finding(
-    checked: &Checked<'_>,
-    (cache, cache_bytes): (&str, u64),
+    checked: &CheckedRun<'_>,
+    cache: &str,
+    cache_bytes: u64,
     cells: &[&CheckedCell<'_>],
 ) -> Finding {
     let mut sizes: Vec<u64> = cells.iter().filter_map(|one| one.cell().working_set_bytes).collect();
@@ -77,7 +78,7 @@ fn finding(
     );
     let evidence = |one: &&CheckedCell<'_>| {
         let share = one.cell().working_set_bytes? as f64 / cache_bytes as f64;
-        Some(one.evidence(("working_set_over_cache", "x"), share))
+        Some(one.evidence("working_set_over_cache", "x", share))
     };
     let evidence: Vec<Evidence> = cells.iter().filter_map(evidence).collect();
     Finding::in_cells(cells, message, evidence, avoid(checked, cells, cache_bytes))
@@ -103,7 +104,7 @@ fn spread(cells: &[&CheckedCell<'_>]) -> String {
 }
 
 /// Sizes on both sides that are not near another boundary.
-fn avoid(checked: &Checked<'_>, cells: &[&CheckedCell<'_>], cache_bytes: u64) -> String {
+fn avoid(checked: &CheckedRun<'_>, cells: &[&CheckedCell<'_>], cache_bytes: u64) -> String {
     let Some(cell) = cells.first() else { return String::new() };
     let files = cell.sprite_lfs().map_or(1, |options| u64::from(options.files));
     let [below, above] = FAR.map(|share| {

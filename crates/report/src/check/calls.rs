@@ -10,16 +10,16 @@
 
 use record::{StandardMetric, Warning};
 
-use super::cells::{Checked, CheckedCell};
+use super::cells::{CheckedCell, CheckedRun};
 use super::text::{by_target, figure, largest};
-use super::{Evidence, Finding, Looked, pairs};
+use super::{Detection, Evidence, Finding, pairs};
 use crate::analysis::MARGIN;
 use crate::units::{self, Wording};
 use textual::plural;
 
-pub(super) fn look(checked: &Checked<'_>) -> Looked {
+pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let unpadded = unpadded(checked);
-    let padded = pairs::judged(checked, pairs::padded_beside_unpadded(checked));
+    let padded = pairs::compared(checked, pairs::padded_beside_unpadded(checked));
     let padded: Vec<&pairs::Pair<'_>> = padded
         .iter()
         .filter(|pair| pair.takes_longer() || pair.takes_no_longer())
@@ -32,11 +32,11 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         .chain(estimated_by_a_call(checked, &estimated))
         .chain(dominated(checked))
         .collect();
-    Looked { findings, ..Looked::default() }
+    Detection { findings, ..Detection::default() }
 }
 
 /// Sequential phases that make fewer calls than the corresponding random ones.
-fn unpadded<'a>(checked: &'a Checked<'a>) -> Vec<&'a CheckedCell<'a>> {
+fn unpadded<'a>(checked: &'a CheckedRun<'a>) -> Vec<&'a CheckedCell<'a>> {
     let mut found: Vec<&CheckedCell<'_>> = Vec::new();
     let beside = pairs::random_beside_sequential(checked);
     for sequential in beside.into_iter().flat_map(|(_, sequential)| sequential) {
@@ -49,7 +49,7 @@ fn unpadded<'a>(checked: &'a Checked<'a>) -> Vec<&'a CheckedCell<'a>> {
 }
 
 /// Phases that take longer with these calls.
-fn shown_by_padding(checked: &Checked<'_>, padded: &[&pairs::Pair<'_>]) -> Option<Finding> {
+fn shown_by_padding(checked: &CheckedRun<'_>, padded: &[&pairs::Pair<'_>]) -> Option<Finding> {
     let longer: Vec<_> = padded.iter().filter(|pair| pair.takes_longer()).collect();
     // The finding is about the phase that lacks the calls.
     let of_unpadded = |pair: &&&pairs::Pair<'_>| {
@@ -68,7 +68,7 @@ fn shown_by_padding(checked: &Checked<'_>, padded: &[&pairs::Pair<'_>]) -> Optio
 }
 
 /// Cells in which a call is a relevant part of the operation.
-fn estimated_by_a_call(checked: &Checked<'_>, cells: &[&CheckedCell<'_>]) -> Option<Finding> {
+fn estimated_by_a_call(checked: &CheckedRun<'_>, cells: &[&CheckedCell<'_>]) -> Option<Finding> {
     let call_ns = checked.manifest.clock.system_call_ns;
     let share = |one| share(one, call_ns).filter(|share| share.value > MARGIN * 100.0);
     let found = cells.iter().filter_map(|&one| Some((one, share(one)?)));
@@ -92,19 +92,19 @@ fn share(cell: &CheckedCell<'_>, call_ns: f64) -> Option<Evidence> {
         high: percent(one.low),
         ..one
     });
-    let share = cell.evidence(("call_over_operation", "%"), percent(time.median));
+    let share = cell.evidence("call_over_operation", "%", percent(time.median));
     (time.median > 0.0).then(|| share.within(interval))
 }
 
 /// Cells in which the call is more than a quarter of the operation.
-fn dominated(checked: &Checked<'_>) -> Option<Finding> {
+fn dominated(checked: &CheckedRun<'_>) -> Option<Finding> {
     let share = |one: &CheckedCell<'_>| {
         one.report.warnings.iter().find_map(|report| {
             let Warning::CallOverheadDominates { call_ns, operation_ns } = report.warning else {
                 return None;
             };
             let percent = 100.0 * call_ns / operation_ns;
-            Some(one.evidence(("call_over_operation", "%"), percent))
+            Some(one.evidence("call_over_operation", "%", percent))
         })
     };
     let mut all: Vec<(&CheckedCell<'_>, Evidence)> =

@@ -19,7 +19,7 @@ const READS: [&str; 4] = ["read", "getc", "seek and read", "stat"];
 const WRITES: [&str; 4] = ["write", "putc", "read and write", "create"];
 
 /// A run that is being checked.
-pub(super) struct Checked<'a> {
+pub(super) struct CheckedRun<'a> {
     pub(super) manifest: &'a Manifest,
     /// The cells that were measured.
     pub(super) cells: Vec<CheckedCell<'a>>,
@@ -33,15 +33,15 @@ pub(super) struct CheckedCell<'a> {
     pub(super) report: &'a CellReport,
 }
 
-impl<'a> Checked<'a> {
-    pub(super) fn of(analysed: &'a AnalysedRun<'_>) -> Self {
+impl<'a> CheckedRun<'a> {
+    pub(super) fn new(analysed: &'a AnalysedRun<'_>) -> Self {
         // The document has a report of each, in this order.
         let all = gather(analysed.run).into_iter().zip(&analysed.document.cells);
         let all = all.map(|(gathered, report)| CheckedCell { gathered, report });
         let measured = all.filter(|one| one.gathered.count() > 0 && !one.gathered.is_searched);
         // Caches unlike this machine's say nothing about its times.
         let counted = analysed.run.traffic(analysed.path).ok().flatten();
-        let traffic = counted.as_ref().and_then(Traffic::of).filter(|one| one.is_of_machine);
+        let traffic = counted.as_ref().and_then(Traffic::from_run).filter(|one| one.is_of_machine);
         Self { manifest: &analysed.run.manifest, cells: measured.collect(), traffic }
     }
 
@@ -164,16 +164,16 @@ impl CheckedCell<'_> {
     }
 
     /// What the processor counted in it, with its unit; `None` if it was not asked to count.
-    pub(super) fn counted(&self, count: ProcessorCount, level: f64) -> Option<Evidence> {
+    pub(super) fn processor_count(&self, count: ProcessorCount, level: f64) -> Option<Evidence> {
         let values: Vec<f64> = self.gathered.values_of(count.metric()).into_values().collect();
         let summary = summary(&values, level)?;
         let definition = count.definition();
-        let evidence = self.evidence((&definition.name, &definition.unit), summary.median);
+        let evidence = self.evidence(&definition.name, &definition.unit, summary.median);
         Some(evidence.within(summary.interval))
     }
 
     /// A number about this cell.
-    pub(super) fn evidence(&self, (name, unit): (&str, &str), value: f64) -> Evidence {
+    pub(super) fn evidence(&self, name: &str, unit: &str, value: f64) -> Evidence {
         Evidence {
             target: Some(self.cell().target.clone()),
             benchmark: Some(self.cell().benchmark.clone()),

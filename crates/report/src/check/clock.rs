@@ -8,14 +8,14 @@
 use record::Warning;
 
 use super::boundary::option_size;
-use super::cells::{Checked, CheckedCell};
+use super::cells::{CheckedCell, CheckedRun};
 use super::text::figure;
-use super::{Evidence, Finding, Looked};
+use super::{Detection, Evidence, Finding};
 use crate::analysis::{CLOCK_SHARE_MAX, summary};
 use crate::units::{self, Wording};
 use textual::plural;
 
-pub(super) fn look(checked: &Checked<'_>) -> Looked {
+pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let clock = &checked.manifest.clock;
     let clock_ns = clock.cost_ns + clock.precision_ns;
     let mut found: Vec<(&CheckedCell<'_>, Evidence)> = checked
@@ -24,7 +24,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         .filter_map(|one| Some((one, too_short(one, clock_ns, checked.level())?)))
         .collect();
     found.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
-    let Some((shortest, least)) = found.first() else { return Looked::default() };
+    let Some((shortest, least)) = found.first() else { return Detection::default() };
     let share = clock_ns / least.value;
     let message = format!(
         "{}: what is timed takes {}, the clock's reading and step {}, {:.0} % of that{}",
@@ -40,14 +40,14 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     let avoid = avoid(checked, shortest, share);
     let (cells, evidence): (Vec<_>, Vec<_>) = found.into_iter().unzip();
     let finding = Finding::in_cells(&cells, message, evidence, avoid);
-    Looked { findings: vec![finding], ..Looked::default() }
+    Detection { findings: vec![finding], ..Detection::default() }
 }
 
 /// The time between two readings of the clock, if it is too short.
 fn too_short(one: &CheckedCell<'_>, clock_ns: f64, level: f64) -> Option<Evidence> {
     let warned = one.report.warnings.iter().find_map(|report| {
         let Warning::ClockOverhead { interval_ns, .. } = report.warning else { return None };
-        Some(one.evidence(("timed", "ns"), interval_ns))
+        Some(one.evidence("timed", "ns", interval_ns))
     });
     if warned.is_some() || !one.is_phase() {
         return warned;
@@ -56,7 +56,7 @@ fn too_short(one: &CheckedCell<'_>, clock_ns: f64, level: f64) -> Option<Evidenc
     let elapsed = one.gathered.replicates.values().map(|one| one.elapsed_ns as f64 / stretches);
     let timed = summary(&elapsed.collect::<Vec<_>>(), level)?;
     let is_short = clock_ns > timed.median * CLOCK_SHARE_MAX;
-    let evidence = one.evidence(("timed", "ns"), timed.median).within(timed.interval);
+    let evidence = one.evidence("timed", "ns", timed.median).within(timed.interval);
     is_short.then_some(evidence)
 }
 
@@ -68,7 +68,7 @@ fn stretches(one: &CheckedCell<'_>) -> u64 {
 }
 
 /// The next power of two at which the clock's share is small enough.
-fn avoid(checked: &Checked<'_>, one: &CheckedCell<'_>, share: f64) -> String {
+fn avoid(checked: &CheckedRun<'_>, one: &CheckedCell<'_>, share: f64) -> String {
     let Some(options) = one.sprite_lfs() else {
         let option = if one.number("directories").is_some() { "--dirs" } else { "--size" };
         return format!("more work between two readings of the clock ({option})");

@@ -12,21 +12,21 @@
 
 use record::{ProcessorCount, Warning};
 
-use super::cells::{Checked, CheckedCell};
+use super::cells::{CheckedCell, CheckedRun};
 use super::text::{by_target, figure};
-use super::{Evidence, Finding, Looked, pairs};
+use super::{Detection, Evidence, Finding, pairs};
 use crate::analysis::{MARGIN, summary};
 use textual::{list, plural, size};
 
 /// The metric of the array walk.
 const WRITE_BACK: &str = "first_over_second_read";
 
-pub(super) fn look(checked: &Checked<'_>) -> Looked {
+pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let repeated: Vec<_> = pairs::repeated(checked)
         .into_iter()
         .filter(|(first, _)| first.is_read_after_write())
         .collect();
-    let repeated = pairs::judged(checked, repeated);
+    let repeated = pairs::compared(checked, repeated);
     let slower: Vec<&pairs::Pair<'_>> = repeated.iter().filter(|one| one.takes_longer()).collect();
     let mut findings = Vec::new();
     for group in pairs::by_benchmark(&slower) {
@@ -47,7 +47,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     let is_counted = |one: &CheckedCell<'_>| {
         let (cell, traffic) = (one.cell(), checked.traffic.as_ref());
         traffic.is_some_and(|of| of.inherited_bytes(&cell.target, &cell.benchmark).is_some())
-            || one.counted(ProcessorCount::L2BytesOut, checked.level()).is_some()
+            || one.processor_count(ProcessorCount::L2BytesOut, checked.level()).is_some()
     };
     let is_told = |one: &CheckedCell<'_>| {
         let is_it = |pair: &pairs::Pair<'_>| pair.of.is(one);
@@ -59,11 +59,11 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     let untold: Vec<&CheckedCell<'_>> = reads().filter(|one| !is_told(one)).collect();
     let all = reads().count();
     let is_told_in_part = untold.len() < all;
-    Looked { findings, untold: why_untold(checked, &untold, all), is_told_in_part }
+    Detection { findings, untold: why_untold(checked, &untold, all), is_told_in_part }
 }
 
 /// Whether it reads so much that the contents of the largest cache are negligible.
-fn reads_far_more(checked: &Checked<'_>, one: &CheckedCell<'_>) -> bool {
+fn reads_far_more(checked: &CheckedRun<'_>, one: &CheckedCell<'_>) -> bool {
     let cache_bytes = checked.largest_cache_bytes();
     let least_bytes = cache_bytes.map(|bytes| bytes as f64 / MARGIN);
     let read_bytes = one.cell().working_set_bytes.map(|bytes| bytes as f64);
@@ -71,7 +71,7 @@ fn reads_far_more(checked: &Checked<'_>, one: &CheckedCell<'_>) -> bool {
 }
 
 /// Why reads after a write may have paid for it, and what would show or avoid that.
-fn why_untold(checked: &Checked<'_>, untold: &[&CheckedCell<'_>], all: usize) -> Option<String> {
+fn why_untold(checked: &CheckedRun<'_>, untold: &[&CheckedCell<'_>], all: usize) -> Option<String> {
     let first = untold.first()?;
     let phases = plural(all, "read phase");
     let repeat = checked.sprite_lfs("--repeat-reads 2");
@@ -99,21 +99,22 @@ fn why_untold(checked: &Checked<'_>, untold: &[&CheckedCell<'_>], all: usize) ->
 
 /// Bytes that the first read after a write evicts from the processor's L2 cache; a read modifies
 /// little itself. Reported if the whole interval is large enough to matter.
-fn moved_out(checked: &Checked<'_>) -> Vec<Finding> {
-    let counted = |one: &CheckedCell<'_>| one.counted(ProcessorCount::L2BytesOut, checked.level());
+fn moved_out(checked: &CheckedRun<'_>) -> Vec<Finding> {
+    let counted =
+        |one: &CheckedCell<'_>| one.processor_count(ProcessorCount::L2BytesOut, checked.level());
     moved_by_title(checked, counted, |moved| {
         format!("moves {moved} of modified data out of L2 (counted by the processor)")
     })
 }
 
 /// Like [`moved_out`], in a simulated cache, where it is known what the write left dirty.
-fn moved_out_simulated(checked: &Checked<'_>) -> Vec<Finding> {
+fn moved_out_simulated(checked: &CheckedRun<'_>) -> Vec<Finding> {
     let Some(traffic) = &checked.traffic else { return Vec::new() };
     let (cache, holds) = (&traffic.cache, size(traffic.cache_bytes as f64, 3));
     let inherited = |one: &CheckedCell<'_>| {
         let cell = one.cell();
         let bytes = traffic.inherited_bytes(&cell.target, &cell.benchmark)?;
-        Some(one.evidence(("bytes_moved_out", "bytes"), bytes))
+        Some(one.evidence("bytes_moved_out", "bytes", bytes))
     };
     moved_by_title(checked, inherited, |moved| {
         format!(
@@ -126,7 +127,7 @@ fn moved_out_simulated(checked: &Checked<'_>) -> Vec<Finding> {
 /// Bytes that reads after a write evict from a cache, if that is a relevant share of what is read.
 /// If the first file is dropped, the figures do not include it.
 fn moved_by_title(
-    checked: &Checked<'_>,
+    checked: &CheckedRun<'_>,
     moved: impl Fn(&CheckedCell<'_>) -> Option<Evidence>,
     says: impl Fn(&str) -> String,
 ) -> Vec<Finding> {
@@ -155,12 +156,12 @@ fn moved_by_title(
 }
 
 /// The array walk's ratio, if its interval is above 1 by more than the margin.
-fn of_arrays(checked: &Checked<'_>) -> Option<Finding> {
+fn of_arrays(checked: &CheckedRun<'_>) -> Option<Finding> {
     let ratio = |one: &&CheckedCell<'_>| {
         let values: Vec<f64> = one.gathered.values_of(WRITE_BACK).into_values().collect();
         let summary = summary(&values, checked.level())?;
         let is_above = summary.interval.is_some_and(|one| one.low > 1.0 + MARGIN);
-        let evidence = one.evidence((WRITE_BACK, "x"), summary.median).within(summary.interval);
+        let evidence = one.evidence(WRITE_BACK, "x", summary.median).within(summary.interval);
         is_above.then_some(evidence)
     };
     let all: Vec<_> = checked.cells.iter().filter_map(|one| Some((one, ratio(&one)?))).collect();
@@ -180,7 +181,7 @@ fn of_arrays(checked: &Checked<'_>) -> Option<Finding> {
 
 /// Pages that the previous phase left to be written to the device. The message names the worst
 /// cell.
-fn dirty_pages(checked: &Checked<'_>) -> Option<Finding> {
+fn dirty_pages(checked: &CheckedRun<'_>) -> Option<Finding> {
     let dirty = |one: &CheckedCell<'_>| {
         let warnings = one.report.warnings.iter();
         let bytes = warnings.filter_map(|report| {
@@ -192,7 +193,7 @@ fn dirty_pages(checked: &Checked<'_>) -> Option<Finding> {
     let mut all: Vec<_> = checked.cells.iter().filter_map(|one| Some((one, dirty(one)?))).collect();
     all.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
     let evidence =
-        all.iter().map(|(one, bytes)| one.evidence(("dirty_before", "bytes"), *bytes as f64));
+        all.iter().map(|(one, bytes)| one.evidence("dirty_before", "bytes", *bytes as f64));
     let evidence: Vec<Evidence> = evidence.collect();
     let cells: Vec<_> = all.iter().map(|(one, _)| *one).collect();
     let most = cells.first()?;

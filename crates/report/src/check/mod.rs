@@ -32,7 +32,7 @@ use serde::Serialize;
 
 use crate::AnalysedRun;
 use crate::terminal::has_answer;
-use cells::Checked;
+use cells::CheckedRun;
 
 /// A known mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -65,7 +65,7 @@ struct Detector {
     mistake: Mistake,
     /// The doubt that it raises.
     doubt: Doubt,
-    look: fn(&Checked<'_>) -> Looked,
+    look: fn(&CheckedRun<'_>) -> Detection,
     /// Whether it rests on which phase came after which.
     needs_order: bool,
 }
@@ -140,7 +140,7 @@ const DETECTORS: [Detector; 10] = [
 
 /// What a detector comes back with.
 #[derive(Debug, Default)]
-struct Looked {
+struct Detection {
     findings: Vec<Finding>,
     /// What the run cannot tell, with why, and what would.
     untold: Option<String>,
@@ -268,7 +268,7 @@ pub fn check(analysed: &AnalysedRun<'_>, name: &str) -> Result<CheckDocument, Ch
     if !has_answer(&analysed.document) {
         return Err(CheckError::OfAnotherKind { run, suite: record.suite.clone() });
     }
-    let checked = Checked::of(analysed);
+    let checked = CheckedRun::new(analysed);
     if checked.cells.is_empty() {
         return Err(CheckError::NothingMeasured { run });
     }
@@ -286,8 +286,8 @@ pub fn check(analysed: &AnalysedRun<'_>, name: &str) -> Result<CheckDocument, Ch
 }
 
 impl Detector {
-    fn check(&self, checked: &Checked<'_>) -> Check {
-        let Looked { findings, mut untold, mut is_told_in_part } = (self.look)(checked);
+    fn check(&self, checked: &CheckedRun<'_>) -> Check {
+        let Detection { findings, mut untold, mut is_told_in_part } = (self.look)(checked);
         if self.needs_order && checked.lacks_order() {
             (untold, is_told_in_part) = (Some(NO_ORDER.to_owned()), false);
         }

@@ -6,22 +6,22 @@
 
 use record::Warning;
 
-use super::cells::{Checked, CheckedCell};
-use super::{Evidence, Finding, Looked};
+use super::cells::{CheckedCell, CheckedRun};
+use super::{Detection, Evidence, Finding};
 use crate::analysis;
 use textual::plural;
 
-pub(super) fn look(checked: &Checked<'_>) -> Looked {
+pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let mut replicates = checked.cells.iter().flat_map(|one| one.gathered.replicates.values());
     if replicates.all(|replicate| replicate.neighbours.is_none()) {
         let untold = "the run does not record what else the machine did: measure again";
-        return Looked { untold: Some(untold.to_owned()), ..Looked::default() };
+        return Detection { untold: Some(untold.to_owned()), ..Detection::default() };
     }
     let found: Vec<(&CheckedCell<'_>, Evidence)> =
         checked.cells.iter().filter_map(|one| Some((one, evidence(one)?))).collect();
     let all = checked.cells.iter().map(|one| &one.gathered);
     let Some(Warning::BusyMachine { replicates, of, who, .. }) = analysis::busy(all) else {
-        return Looked::default();
+        return Detection::default();
     };
     let message = format!(
         "{replicates} of {}, in {}, were measured while the machine was busy: {who}",
@@ -31,14 +31,14 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     let avoid = "an idle machine (--on-busy refuse ends a run on a busy one)".to_owned();
     let (cells, evidence): (Vec<_>, Vec<_>) = found.into_iter().unzip();
     let finding = Finding::in_cells(&cells, message, evidence, avoid);
-    Looked { findings: vec![finding], ..Looked::default() }
+    Detection { findings: vec![finding], ..Detection::default() }
 }
 
 /// How many of a cell's replicates are marked as disturbed.
 fn evidence(one: &CheckedCell<'_>) -> Option<Evidence> {
     one.report.warnings.iter().find_map(|report| {
         let Warning::BusyMachine { replicates, .. } = report.warning else { return None };
-        Some(one.evidence(("busy_replicates", "count"), f64::from(replicates)))
+        Some(one.evidence("busy_replicates", "count", f64::from(replicates)))
     })
 }
 

@@ -7,8 +7,8 @@
 use record::Verdict;
 
 use super::Evidence;
-use super::cells::{Checked, CheckedCell};
-use crate::analysis::{Judged, MARGIN, Pairs, dependence, judge};
+use super::cells::{CheckedCell, CheckedRun};
+use crate::analysis::{Judgement, MARGIN, Pairs, dependence, judge};
 
 /// Shares of pages in memory count as equal if they differ by less than this.
 const RESIDENT_MARGIN: f64 = 0.01;
@@ -22,16 +22,16 @@ pub(super) const ORDER: [&str; 5] =
 pub(super) struct Pair<'a> {
     pub(super) of: &'a CheckedCell<'a>,
     pub(super) over: &'a CheckedCell<'a>,
-    judged: Judged,
+    judged: Judgement,
 }
 
 /// The pairs, with their ratios judged together.
-pub(super) fn judged<'a>(
-    checked: &Checked<'_>,
+pub(super) fn compared<'a>(
+    checked: &CheckedRun<'_>,
     pairs: Vec<(&'a CheckedCell<'a>, &'a CheckedCell<'a>)>,
 ) -> Vec<Pair<'a>> {
     let paired: Vec<Pairs> =
-        pairs.iter().map(|(of, over)| Pairs::of(&over.times(), &of.times())).collect();
+        pairs.iter().map(|(of, over)| Pairs::new(&over.times(), &of.times())).collect();
     let dependence = dependence(paired.iter());
     let answers = paired.iter().map(|pairs| pairs.compared(&dependence)).collect();
     let judged = judge(answers, checked.level(), MARGIN);
@@ -57,14 +57,14 @@ impl Pair<'_> {
 
     /// The time of the first over that of the second.
     pub(super) fn evidence(&self, name: &str) -> Option<Evidence> {
-        let ratio = self.of.evidence((name, "x"), self.judged.ratio?);
+        let ratio = self.of.evidence(name, "x", self.judged.ratio?);
         Some(ratio.within(self.judged.interval))
     }
 }
 
 /// Phases that are executed twice in a row: the first time and the second.
 pub(super) fn repeated<'a>(
-    checked: &'a Checked<'a>,
+    checked: &'a CheckedRun<'a>,
 ) -> Vec<(&'a CheckedCell<'a>, &'a CheckedCell<'a>)> {
     let repeats = |one: &CheckedCell<'_>, other: &CheckedCell<'_>| {
         let next = one.number("phase").map(|number| number + 1);
@@ -80,7 +80,7 @@ pub(super) fn repeated<'a>(
 /// Each random phase with every sequential one that does the same work; those that follow the same
 /// operation come first.
 pub(super) fn random_beside_sequential<'a>(
-    checked: &'a Checked<'a>,
+    checked: &'a CheckedRun<'a>,
 ) -> Vec<(&'a CheckedCell<'a>, Vec<&'a CheckedCell<'a>>)> {
     let beside = |random: &'a CheckedCell<'a>| {
         let is_beside =
@@ -97,7 +97,7 @@ pub(super) fn random_beside_sequential<'a>(
 
 /// Sequential phases padded with the calls of random ones, each with the same phase without them.
 pub(super) fn padded_beside_unpadded<'a>(
-    checked: &'a Checked<'a>,
+    checked: &'a CheckedRun<'a>,
 ) -> Vec<(&'a CheckedCell<'a>, &'a CheckedCell<'a>)> {
     let is_padded =
         |one: &CheckedCell<'_>| one.sprite_lfs().is_some_and(|options| options.pad_calls);
@@ -110,7 +110,7 @@ pub(super) fn padded_beside_unpadded<'a>(
 }
 
 /// Whether both began with the same share of their pages in memory, as far as is known.
-pub(super) fn begin_alike(checked: &Checked<'_>, both: [&CheckedCell<'_>; 2]) -> bool {
+pub(super) fn begin_alike(checked: &CheckedRun<'_>, both: [&CheckedCell<'_>; 2]) -> bool {
     let [one, other] = both.map(|cell| cell.resident_share(checked.level()));
     one.zip(other).is_none_or(|(one, other)| (one - other).abs() <= RESIDENT_MARGIN)
 }

@@ -14,21 +14,21 @@
 //! So the prediction considers only the order: no prefetching, no other use of the cache. Writes
 //! are left out if one of the two allocates, since that is a different initial state.
 
-use super::cells::{Checked, CheckedCell};
+use super::cells::{CheckedCell, CheckedRun};
 use super::text::by_target;
-use super::{Evidence, Finding, Looked, boundary, pairs};
+use super::{Detection, Evidence, Finding, boundary, pairs};
 use crate::analysis::caches;
 use textual::size;
 
 /// The largest number of directories that `--dirs` accepts.
-const DIRECTORIES_MOST: u64 = 99_999;
+const DIRECTORIES_MAX: u64 = 99_999;
 
-pub(super) fn look(checked: &Checked<'_>) -> Looked {
+pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     // The sequential phase comes first: the finding says how much longer it takes.
     let each = |(random, all): (_, Vec<_>)| all.into_iter().map(move |one| (one, random));
     let all = pairs::random_beside_sequential(checked).into_iter().flat_map(each);
     let all = all.filter(|(one, other)| pairs::begin_alike(checked, [one, other])).collect();
-    let ratios = pairs::judged(checked, all);
+    let ratios = pairs::compared(checked, all);
     // Reported if it holds for every sequential phase, with the ratio to the first of them.
     let of_random = |random: &CheckedCell<'_>| {
         let is_own = |pair: &&pairs::Pair<'_>| pair.over.is(random);
@@ -40,7 +40,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     let groups = pairs::by_benchmark(&slower);
     let few = ratios.iter().filter(|pair| !pair.has_ratio()).count();
     let why = "random and sequential phases have too few blocks for a ratio; --blocks 6 is enough";
-    Looked {
+    Detection {
         findings: groups.iter().filter_map(|group| finding(checked, group)).collect(),
         untold: (few > 0).then(|| why.to_owned()),
         is_told_in_part: few < ratios.len(),
@@ -48,7 +48,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
 }
 
 /// The finding for one pair of benchmarks, on its targets.
-fn finding(checked: &Checked<'_>, group: &[&pairs::Pair<'_>]) -> Option<Finding> {
+fn finding(checked: &CheckedRun<'_>, group: &[&pairs::Pair<'_>]) -> Option<Finding> {
     let (sequential, random) = (group.first()?.of, group.first()?.over);
     let taken: Vec<Evidence> =
         group.iter().filter_map(|pair| pair.evidence("sequential_over_random")).collect();
@@ -79,7 +79,7 @@ fn finding(checked: &Checked<'_>, group: &[&pairs::Pair<'_>]) -> Option<Finding>
     );
     let hits = predicted.iter().take(1).flat_map(|one| {
         let hits = |cell: &CheckedCell<'_>, share: f64| {
-            cell.evidence(("predicted_hits", "%"), share * 100.0)
+            cell.evidence("predicted_hits", "%", share * 100.0)
         };
         [hits(random, one.random), hits(sequential, one.sequential)]
     });
@@ -90,9 +90,9 @@ fn finding(checked: &Checked<'_>, group: &[&pairs::Pair<'_>]) -> Option<Finding>
 }
 
 /// A size that is far beyond every cache, if reuse explains the ratio.
-fn avoid(checked: &Checked<'_>, random: &CheckedCell<'_>, predicted: &[Prediction]) -> String {
+fn avoid(checked: &CheckedRun<'_>, random: &CheckedCell<'_>, predicted: &[Prediction]) -> String {
     if let (None, Some(directories)) = (predicted.first(), random.number("directories")) {
-        let more = directories.saturating_mul(16).min(DIRECTORIES_MOST);
+        let more = directories.saturating_mul(16).min(DIRECTORIES_MAX);
         return format!(
             "more directories, of which caches hold a smaller part: fsprism run bonnie-metadata \
              --dirs {more}"
@@ -123,7 +123,7 @@ impl Prediction {
 
 /// A prediction for each cache except memory as a whole.
 fn predictions(
-    checked: &Checked<'_>,
+    checked: &CheckedRun<'_>,
     random: &CheckedCell<'_>,
     sequential: &CheckedCell<'_>,
 ) -> Vec<Prediction> {
@@ -169,7 +169,7 @@ mod tests {
     use crate::sample::{Sample, around};
 
     /// The naive model: a list of blocks in order of their last use.
-    fn counted(blocks: usize, held: usize) -> f64 {
+    fn simulated_hits(blocks: usize, held: usize) -> f64 {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut order: Vec<usize> = (0..blocks).collect();
         let mut cache: VecDeque<usize> = VecDeque::new();
@@ -192,7 +192,7 @@ mod tests {
     fn the_share_that_is_still_there_is_what_a_list_of_blocks_counts() {
         for (blocks, held) in [(256, 64), (256, 128), (256, 230), (100, 100)] {
             let predicted = still_there(held as f64 / blocks as f64);
-            let counted = counted(blocks, held);
+            let counted = simulated_hits(blocks, held);
             assert!((predicted - counted).abs() < 0.01, "{held}: {predicted} {counted}");
         }
     }

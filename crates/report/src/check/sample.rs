@@ -106,7 +106,7 @@ impl Phases {
                     None => around(time_ns, self.blocks),
                 };
                 sample = sample.benchmark(&name, &[&times]);
-                let parameters = self.parameters((phase, before), (operation, access));
+                let parameters = self.parameters(phase, before, operation, access);
                 sample.change(&name, |cell| {
                     cell.title = format!("the {name}");
                     cell.parameters = parameters.clone().into_iter().collect();
@@ -125,8 +125,10 @@ impl Phases {
 
     fn parameters(
         &self,
-        (phase, before): (u64, Option<(&str, &str)>),
-        (operation, access): (&str, &str),
+        phase: u64,
+        before: Option<(&str, &str)>,
+        operation: &str,
+        access: &str,
     ) -> Vec<(String, Value)> {
         let is_unaligned = access == "random" && self.options.alignment == RandomAlignment::Byte;
         let own = [

@@ -9,8 +9,8 @@
 use file_system::FileSystem;
 use record::{Order, TargetRecord};
 
-use super::cells::{Checked, CheckedCell};
-use super::{Evidence, Finding, Looked, pairs};
+use super::cells::{CheckedCell, CheckedRun};
+use super::{Detection, Evidence, Finding, pairs};
 use textual::{list, percent, size};
 
 /// Sizes of file systems count as equal if they differ by less than this share.
@@ -130,7 +130,7 @@ fn on_device(target: &TargetRecord, value: Option<u64>) -> Option<f64> {
     target.device.is_some().then(|| limit(value))
 }
 
-pub(super) fn look(checked: &Checked<'_>) -> Looked {
+pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let targets = &checked.manifest.targets;
     let mut findings: Vec<Finding> =
         PROPERTIES.iter().filter_map(|property| property.differs(targets)).collect();
@@ -138,7 +138,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     findings.extend(residency_of_targets(checked));
     findings.extend(writes(checked));
     findings.extend(order(checked));
-    Looked { findings, ..Looked::default() }
+    Detection { findings, ..Detection::default() }
 }
 
 impl Property {
@@ -208,7 +208,7 @@ fn made_for_the_run(targets: &[TargetRecord]) -> Option<Finding> {
 }
 
 /// The benchmark in which the share of pages in memory beforehand differs most between targets.
-fn residency_of_targets(checked: &Checked<'_>) -> Option<Finding> {
+fn residency_of_targets(checked: &CheckedRun<'_>) -> Option<Finding> {
     let share = |one: &CheckedCell<'_>| one.resident_share(checked.level());
     let of_benchmark = |one: &CheckedCell<'_>| {
         let alike = |other: &&CheckedCell<'_>| other.cell().benchmark == one.cell().benchmark;
@@ -231,7 +231,7 @@ fn residency_of_targets(checked: &Checked<'_>) -> Option<Finding> {
 }
 
 /// Sequential and random writes, on all targets, where one allocates what the other overwrites.
-fn writes(checked: &Checked<'_>) -> Option<Finding> {
+fn writes(checked: &CheckedRun<'_>) -> Option<Finding> {
     let share = |one: &CheckedCell<'_>| one.resident_share(checked.level());
     let is_write = |one: &&CheckedCell<'_>| one.word("operation") == Some("write");
     let mut cells: Vec<&CheckedCell<'_>> = Vec::new();
@@ -262,7 +262,7 @@ fn writes(checked: &Checked<'_>) -> Option<Finding> {
 }
 
 /// Cells that are in the same order in each block.
-fn order(checked: &Checked<'_>) -> Option<Finding> {
+fn order(checked: &CheckedRun<'_>) -> Option<Finding> {
     let name = match checked.manifest.run.order {
         Order::Random => return None,
         Order::Declared => "declared",
@@ -281,10 +281,10 @@ fn order(checked: &Checked<'_>) -> Option<Finding> {
 }
 
 /// Shares of pages in memory beforehand, in percent.
-fn resident(checked: &Checked<'_>, cells: &[&CheckedCell<'_>]) -> Vec<Evidence> {
+fn resident(checked: &CheckedRun<'_>, cells: &[&CheckedCell<'_>]) -> Vec<Evidence> {
     let share = |one: &&CheckedCell<'_>| {
         let share = one.resident_share(checked.level())?;
-        Some(one.evidence(("resident_before", "%"), 100.0 * share))
+        Some(one.evidence("resident_before", "%", 100.0 * share))
     };
     cells.iter().filter_map(share).collect()
 }

@@ -13,7 +13,7 @@ impl CheckDocument {
         let answer = format!("{}: {} of {}", self.answer(), self.suite, list(&self.targets, "and"));
         let mut text = paragraph("", "  ", &answer, width);
         for check in self.with(Outcome::Found) {
-            text += &found(check, width);
+            text += &check_text(check, width);
         }
         let untold = self.checks.iter().filter_map(|check| {
             let part = if check.outcome == Outcome::CannotTell { "" } else { ", in part" };
@@ -47,7 +47,7 @@ impl CheckDocument {
     }
 }
 
-fn found(check: &Check, width: usize) -> String {
+fn check_text(check: &Check, width: usize) -> String {
     let mut text = format!("\n{}\n", capitalised(&check.title));
     for finding in &check.findings {
         text += &paragraph("  - ", "    ", &finding.message, width);

@@ -5,17 +5,17 @@
 use record::Warning;
 use textual::size;
 
-use super::cells::{Checked, CheckedCell};
-use super::{Evidence, Finding, Looked};
+use super::cells::{CheckedCell, CheckedRun};
+use super::{Detection, Evidence, Finding};
 
-pub(super) fn look(checked: &Checked<'_>) -> Looked {
+pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let found: Vec<(&CheckedCell<'_>, Evidence, u64)> = checked
         .cells
         .iter()
         .filter_map(|one| sizes(one).map(|(is, needs)| (one, is, needs)))
         .collect();
     let Some(needed_bytes) = found.iter().map(|(.., needed)| *needed).max() else {
-        return Looked::default();
+        return Detection::default();
     };
     let (cells, evidence): (Vec<_>, Vec<_>) =
         found.into_iter().map(|(cell, evidence, _)| (cell, evidence)).unzip();
@@ -25,7 +25,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
     );
     let avoid = format!("size={}g, or a disk as large (--scratch)", needed_bytes >> 30);
     let finding = Finding::in_cells(&cells, message, evidence, avoid);
-    Looked { findings: vec![finding], ..Looked::default() }
+    Detection { findings: vec![finding], ..Detection::default() }
 }
 
 /// The volume's size, and the size from which the cell's figure is stable.
@@ -35,7 +35,7 @@ fn sizes(one: &CheckedCell<'_>) -> Option<(Evidence, u64)> {
         else {
             return None;
         };
-        Some((one.evidence(("volume_bytes", "bytes"), volume_bytes as f64), stands_from_bytes))
+        Some((one.evidence("volume_bytes", "bytes", volume_bytes as f64), stands_from_bytes))
     })
 }
 

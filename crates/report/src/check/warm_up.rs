@@ -6,13 +6,13 @@
 //! before it; after a write, that is a [dirty cache](super::dirty_cache). The first write of a file
 //! is left out, since it allocates what the second overwrites.
 
-use super::cells::{Checked, CheckedCell};
+use super::cells::{CheckedCell, CheckedRun};
 use super::text::{by_target, figure};
-use super::{Evidence, Finding, Looked, pairs};
-use crate::analysis::{BLOCKS_LEAST, Summary, first_over_rest, is_warm_up, is_whole_course};
+use super::{Detection, Evidence, Finding, pairs};
+use crate::analysis::{BLOCKS_MIN, Summary, first_over_rest, is_warm_up, is_whole_course};
 use textual::plural;
 
-pub(super) fn look(checked: &Checked<'_>) -> Looked {
+pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let level = checked.level();
     let courses: Vec<(&CheckedCell<'_>, Summary)> = checked
         .cells
@@ -24,7 +24,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
         .into_iter()
         .filter(|(first, _)| !first.is_read_after_write() && !allocates(first, level))
         .collect();
-    let repeated = pairs::judged(checked, repeated);
+    let repeated = pairs::compared(checked, repeated);
     let slower: Vec<&pairs::Pair<'_>> = repeated.iter().filter(|one| one.takes_longer()).collect();
     for group in pairs::by_benchmark(&slower) {
         let evidence: Vec<Evidence> =
@@ -42,7 +42,7 @@ pub(super) fn look(checked: &Checked<'_>) -> Looked {
             || is_whole_course(one.cell())
     };
     let untold: Vec<_> = checked.cells.iter().filter(|one| !is_told(one)).collect();
-    Looked {
+    Detection {
         findings,
         untold: why_untold(checked, &untold),
         is_told_in_part: untold.len() < checked.cells.len(),
@@ -54,7 +54,7 @@ fn in_courses(courses: &[(&CheckedCell<'_>, Summary)]) -> Option<Finding> {
     let mut found: Vec<_> = courses.iter().filter(|(_, ratio)| is_warm_up(ratio)).collect();
     found.sort_by(|one, other| other.1.median.total_cmp(&one.1.median));
     let evidence = |(cell, ratio): &&(&CheckedCell<'_>, Summary)| {
-        cell.evidence(("first_quarter_over_rest", "x"), ratio.median).within(ratio.interval)
+        cell.evidence("first_quarter_over_rest", "x", ratio.median).within(ratio.interval)
     };
     let evidence: Vec<Evidence> = found.iter().map(evidence).collect();
     let cells: Vec<_> = found.iter().map(|(cell, _)| *cell).collect();
@@ -88,14 +88,14 @@ fn is_repeated(cell: &CheckedCell<'_>) -> bool {
         true => options.repeat_writes,
         false => options.repeat_reads,
     };
-    cell.gathered.count() >= BLOCKS_LEAST && cell.sprite_lfs().is_some_and(|one| times(one) > 1)
+    cell.gathered.count() >= BLOCKS_MIN && cell.sprite_lfs().is_some_and(|one| times(one) > 1)
 }
 
 fn is_write(cell: &CheckedCell<'_>) -> bool {
     cell.word("operation") == Some("write")
 }
 
-fn why_untold(checked: &Checked<'_>, untold: &[&CheckedCell<'_>]) -> Option<String> {
+fn why_untold(checked: &CheckedRun<'_>, untold: &[&CheckedCell<'_>]) -> Option<String> {
     let phases = untold.iter().filter(|one| one.sprite_lfs().is_some()).count();
     let writes = untold.iter().filter(|one| is_write(one)).count();
     let (what, options) = if writes == 0 {

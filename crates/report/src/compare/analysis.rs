@@ -71,7 +71,7 @@ impl Factor {
         matches!(self, Self::Benchmark | Self::Dimension)
     }
 
-    fn level(self, (runs, firsts): (&[NamedRun], usize), series: &Series) -> String {
+    fn level(self, runs: &[NamedRun], firsts: usize, series: &Series) -> String {
         match self {
             Self::Side => SIDES[usize::from(series.run >= firsts)].to_owned(),
             Self::Run => runs[series.run].name.clone(),
@@ -93,17 +93,18 @@ pub(super) struct FoundEffects {
 pub(super) fn analyse(
     runs: &[NamedRun],
     series: &[Series],
-    (factors, first_side): (&[Factor], Option<usize>),
+    factors: &[Factor],
+    first_side: Option<usize>,
     level: f64,
 ) -> FoundEffects {
-    let Kept { series: kept, blocks, left_out } = complete(series, runs.len() > 1);
+    let CompleteSeries { series: kept, blocks, left_out } = complete(series, runs.len() > 1);
     if kept.is_empty() {
         let answer = Err("no benchmark has a cost on every target of every run".to_owned());
         return FoundEffects { answer, left_out };
     }
-    let sided = (runs, first_side.unwrap_or(runs.len()));
+    let firsts = first_side.unwrap_or(runs.len());
     let several = |factor: &Factor| {
-        let mut levels = kept.iter().map(|one| factor.level(sided, one));
+        let mut levels = kept.iter().map(|one| factor.level(runs, firsts, one));
         levels.next().is_some_and(|first| levels.any(|level| level != first))
     };
     let of_runs = if first_side.is_some() { Factor::Side } else { Factor::Run };
@@ -115,7 +116,8 @@ pub(super) fn analyse(
     // One value per combination of levels, run and block; if a side has several runs, per run.
     let mut logs: BTreeMap<(Vec<String>, usize, Option<u32>), Vec<f64>> = BTreeMap::new();
     for one in &kept {
-        let levels: Vec<String> = factors.iter().map(|factor| factor.level(sided, one)).collect();
+        let levels: Vec<String> =
+            factors.iter().map(|factor| factor.level(runs, firsts, one)).collect();
         let costs = one.costs();
         let least = blocks.get(&one.run).into_iter().flatten();
         for block in least {
@@ -164,7 +166,7 @@ fn equally_many(rows: Vec<(Vec<String>, f64)>) -> Vec<(Vec<String>, f64)> {
 }
 
 /// The data to analyse.
-struct Kept<'a> {
+struct CompleteSeries<'a> {
     series: Vec<&'a Series>,
     /// The blocks that count, by run.
     blocks: BTreeMap<usize, BTreeSet<u32>>,
@@ -173,7 +175,7 @@ struct Kept<'a> {
 
 /// The series of benchmarks that every target of every run has in the selected blocks, and the
 /// titles of the other benchmarks.
-fn complete(series: &[Series], between: bool) -> Kept<'_> {
+fn complete(series: &[Series], between: bool) -> CompleteSeries<'_> {
     let mut sides: Vec<(usize, &str)> =
         series.iter().map(|one| (one.run, one.target.as_str())).collect();
     sides.sort_unstable();
@@ -219,5 +221,5 @@ fn complete(series: &[Series], between: bool) -> Kept<'_> {
         if has_zero { format!("{title} (a value is 0)") } else { title.to_owned() }
     };
     let left_out = left_out.into_iter().map(named).collect();
-    Kept { series: series.iter().filter(is_kept).collect(), blocks, left_out }
+    CompleteSeries { series: series.iter().filter(is_kept).collect(), blocks, left_out }
 }

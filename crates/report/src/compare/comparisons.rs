@@ -18,7 +18,7 @@ use tables::answer::IntervalDocument;
 use super::metric;
 use super::sides::{NamedRun, Question, Series};
 use super::verdict::RunVerdict;
-use crate::analysis::{self, Answer, BLOCKS_LEAST, IsBusy, Judged, Pairs};
+use crate::analysis::{self, Answer, BLOCKS_MIN, IsBusy, Judgement, Pairs};
 
 /// How often the least detectable ratio would be detected.
 pub(super) const POWER: f64 = 0.8;
@@ -106,7 +106,7 @@ pub(super) struct Rules {
 
 /// Answers and judges all questions.
 pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -> FoundDifferences {
-    let values: Vec<Values> = questions.iter().map(Values::of).collect();
+    let values: Vec<Values> = questions.iter().map(Values::new).collect();
     let pairs = values
         .iter()
         .filter_map(|values| if let Values::Paired(pairs) = values { Some(pairs) } else { None });
@@ -126,12 +126,12 @@ pub(super) fn all(runs: &[NamedRun], questions: &[Question<'_>], rules: Rules) -
         let one_run = matches!(values, Values::OneRun { .. } | Values::Counts { .. }) && !is_exact;
         // Counts do not depend on what else runs.
         let of_question = if is_exact { IsBusy::No } else { question.is_busy(&busy) };
-        let judged = judged.beside(of_question, rules.level);
-        let verdict = RunVerdict::of(&judged, rules.level, one_run);
+        let judged = judged.allowing_for(of_question, rules.level);
+        let verdict = RunVerdict::new(&judged, rules.level, one_run);
         // If a block is far off, the deviation does not tell what could be detected.
         let has_least = judged.ratio.is_some() && judged.of_means.is_none();
         let least = has_least.then(|| detectable.ratio_between(values)).flatten();
-        question.answered(runs, values, (judged, verdict, least))
+        question.comparison(runs, values, &judged, verdict, least)
     });
     let comparisons = comparisons.collect();
     let deviations = values.iter().filter_map(Values::deviation_of_runs).collect();
@@ -233,12 +233,12 @@ enum Values {
 }
 
 impl Values {
-    fn of(question: &Question<'_>) -> Self {
+    fn new(question: &Question<'_>) -> Self {
         let (first, second) = (&question.firsts, &question.seconds);
         let all = |series: &Series| series.values.values().copied().collect::<Vec<f64>>();
         match (first.as_slice(), second.as_slice()) {
             ([one], [other]) if one.run == other.run && question.sides[0].is_none() => {
-                Self::Paired(Pairs::of(&one.values, &other.values))
+                Self::Paired(Pairs::new(&one.values, &other.values))
             }
             ([one], [other]) if one.run != other.run && one.is_counted() && other.is_counted() => {
                 Self::Counts { firsts: all(one), seconds: all(other) }
@@ -279,7 +279,7 @@ impl Values {
             Self::Counts { firsts, seconds } => Independent::of_counts(seconds, firsts),
             Self::OneRun { firsts, seconds } => {
                 let least = firsts.len().min(seconds.len());
-                let enough = least >= BLOCKS_LEAST as usize;
+                let enough = least >= BLOCKS_MIN as usize;
                 enough.then(|| Independent::of_values(seconds, firsts))?
             }
             Self::Runs { firsts, seconds } => Independent::of_runs(seconds, firsts),
@@ -319,11 +319,13 @@ impl Question<'_> {
         metric::is_quantile(&self.firsts[0].metric) && self.firsts.len() == 1
     }
 
-    fn answered(
+    fn comparison(
         &self,
         runs: &[NamedRun],
         values: &Values,
-        (judged, verdict, least): (Judged, RunVerdict, Option<f64>),
+        judged: &Judgement,
+        verdict: RunVerdict,
+        least_detectable_ratio: Option<f64>,
     ) -> Comparison {
         let (first, second) = (self.firsts[0], self.seconds[0]);
         let [first_values, second_values] = values.counts();
@@ -353,7 +355,7 @@ impl Question<'_> {
             p_within: judged.p_within,
             of_means: judged.of_means,
             of_the_middle: judged.of_the_middle,
-            least_detectable_ratio: least,
+            least_detectable_ratio,
             verdict,
             median: None,
         }

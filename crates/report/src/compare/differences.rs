@@ -74,7 +74,7 @@ fn between(a: &Manifest, b: &Manifest) -> Vec<(String, String, String)> {
     facts
 }
 
-fn known(text: &Option<String>) -> String {
+fn or_unknown(text: &Option<String>) -> String {
     text.clone().unwrap_or_else(|| "unknown".to_owned())
 }
 
@@ -87,7 +87,7 @@ fn of_tool(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let load = run.offered_load.map(|load| format!("{} operations/s", load.rate_per_s));
     vec![
         ("fsprism", manifest.tool.version.clone()),
-        ("guest kernel", known(&run.guest_kernel)),
+        ("guest kernel", or_unknown(&run.guest_kernel)),
         ("data files", bytes(run.data_file_bytes)),
         ("--rate", load.unwrap_or_else(|| "none".to_owned())),
         ("--verify", if run.verify { "on" } else { "off" }.to_owned()),
@@ -103,13 +103,13 @@ fn of_machine(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let memory_gib = machine.memory.total_bytes.map(|bytes| bytes as f64 / f64::from(1 << 30));
     let mitigations = machine.mitigations.iter().map(|(name, how)| format!("{name}: {how}"));
     vec![
-        ("kernel", known(&machine.kernel.release)),
-        ("processor", known(&processor.model)),
+        ("kernel", or_unknown(&machine.kernel.release)),
+        ("processor", or_unknown(&processor.model)),
         ("usable processors", cpus.to_string()),
         ("governors", processor.governors.join(", ")),
         ("memory", memory_gib.map_or_else(|| "unknown".to_owned(), |gib| format!("{gib:.1} GiB"))),
-        ("huge pages", known(&machine.memory.transparent_hugepage)),
-        ("hypervisor", known(&machine.hypervisor)),
+        ("huge pages", or_unknown(&machine.memory.transparent_hugepage)),
+        ("hypervisor", or_unknown(&machine.hypervisor)),
         ("mitigations", mitigations.collect::<Vec<_>>().join("; ")),
         ("clock", manifest.clock.source.clone()),
     ]
@@ -131,8 +131,8 @@ fn of_target(target: &TargetRecord) -> Vec<(&'static str, String)> {
     vec![
         ("file system", target.file_system.clone()),
         ("size", bytes(target.size_bytes)),
-        ("mkfs", known(&target.mkfs.as_deref().map(without_device))),
-        ("mkfs version", known(&target.mkfs_version)),
+        ("mkfs", or_unknown(&target.mkfs.as_deref().map(without_device))),
+        ("mkfs version", or_unknown(&target.mkfs_version)),
         ("mount options", target.mount_options.clone()),
         ("read-ahead", size(target.read_ahead_bytes)),
         (

@@ -62,7 +62,7 @@ fn figure(group: &[&Series], level: f64) -> Option<RunFigure> {
 
 impl RunFigure {
     /// `ext4 12.3 us [11.9, 12.7]`.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let interval = self.interval.map(|one| IntervalReport {
             level: one.level,
             low: one.low,

@@ -50,7 +50,7 @@ impl ComparedMetric {
             format!(", which takes {least} operations timed one by one in each replicate")
         });
         let (run, metric) = (named.name.clone(), name.clone());
-        Err(CompareError::NoMetric { run, metric, takes, known: list(&known(named), "and") })
+        Err(CompareError::NoMetric { run, metric, takes, known: list(&metric_names(named), "and") })
     }
 
     /// Titles of the benchmarks that were measured on some target in some run without having this
@@ -75,7 +75,7 @@ impl ComparedMetric {
 }
 
 /// The names of the metrics that can be compared in a run.
-fn known(named: &NamedRun) -> Vec<String> {
+fn metric_names(named: &NamedRun) -> Vec<String> {
     let all = gather(&named.run);
     let metrics = all.iter().flat_map(|one| one.series(&all));
     let names: BTreeSet<String> = metrics.map(|(metric, _)| metric.name).collect();
@@ -86,7 +86,7 @@ fn known(named: &NamedRun) -> Vec<String> {
 }
 
 /// What is compared, on one line; `None` for the benchmarks' primary metrics.
-pub(super) fn said(name: &str) -> Option<String> {
+pub(super) fn description(name: &str) -> Option<String> {
     let what = match Quantile::named(name) {
         Some(Quantile::P50) => "p50, the median of each block's operations".to_owned(),
         Some(Quantile::P99) => "p99, the 99th percentile of each block's operations".to_owned(),

@@ -264,18 +264,18 @@ pub fn compare(
     let sides = options.first_side.map(|firsts| [firsts, runs.len() - firsts]);
     let sides = sides.filter(|[_, seconds]| *seconds > 0);
     let counts = sides.map(|counts| counts.map(|count| count as u64));
-    let power = counts.and_then(|counts| Power::of(compared.deviations, counts, level));
+    let power = counts.and_then(|counts| Power::new(compared.deviations, counts, level));
 
     let over_runs = options.first_side == Some(runs.len());
     let figures = if over_runs { figures::all(&series, level) } else { Vec::new() };
-    let found = analysis::analyse(runs, &series, (&options.factors, options.first_side), level);
+    let found = analysis::analyse(runs, &series, &options.factors, options.first_side, level);
     let (analysis, analysis_refused) = match found.answer {
         Ok(answer) => (Some(answer), None),
         Err(why) if options.factors.is_empty() => (None, Some(why)),
         Err(why) => return Err(CompareError::NoDesign { why }),
     };
     Ok(CompareDocument {
-        runs: runs.iter().enumerate().map(|one| describe(one, options.first_side)).collect(),
+        runs: (0..).zip(runs).map(|(at, run)| describe(at, run, options.first_side)).collect(),
         differences: differences::all(runs),
         unlike,
         metric: options.metric.name().to_owned(),
@@ -377,9 +377,9 @@ fn check(runs: &[NamedRun], options: &CompareOptions) -> Result<(), CompareError
     }
 }
 
-fn describe((place, named): (usize, &NamedRun), first_side: Option<usize>) -> RunDocument {
+fn describe(position: usize, named: &NamedRun, first_side: Option<usize>) -> RunDocument {
     let manifest = &named.run.manifest;
-    let side = |firsts| sides::SIDES[usize::from(place >= firsts)].to_owned();
+    let side = |firsts| sides::SIDES[usize::from(position >= firsts)].to_owned();
     RunDocument {
         name: named.name.clone(),
         side: first_side.map(side),

@@ -23,8 +23,8 @@ pub(super) const RUNS_MAX: u64 = 100;
 /// Lengths of runs that are considered, as multiples of the pilot's.
 const LENGTHS: [u32; 3] = [1, 2, 4];
 /// The shares of comparisons for which there are plans, in percent.
-const HALF: usize = 50;
-pub(super) const MOST: usize = 90;
+const HALF_PERCENT: usize = 50;
+pub(super) const MOST_PERCENT: usize = 90;
 
 /// How many runs of what length show a change.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -146,8 +146,8 @@ pub fn plan(
         return Err(CompareError::NothingToPlan);
     }
     let level = options.level.unwrap_or(runs[0].run.manifest.run.confidence_level);
-    let wish = Wish { change: change.ln_1p(), level };
-    let length = PilotLength::of(runs);
+    let wish = DetectableChange { change: change.ln_1p(), level };
+    let length = PilotLength::from_runs(runs);
     let lengths: Vec<PlannedLength> =
         LENGTHS.iter().map(|&times| wish.length(times, &length, &spread)).collect();
     let compared = found.iter().filter_map(|(group, spread)| Some((group[0], (*spread)?)));
@@ -208,7 +208,7 @@ struct PilotLength {
 }
 
 impl PilotLength {
-    fn of(runs: &[NamedRun]) -> Self {
+    fn from_runs(runs: &[NamedRun]) -> Self {
         let measured = |run: &NamedRun| {
             let end =
                 run.run.lines.iter().find_map(|line| {
@@ -241,13 +241,13 @@ impl PilotLength {
 }
 
 /// The change to detect.
-struct Wish {
+struct DetectableChange {
     /// The logarithm of the ratio.
     change: f64,
     level: f64,
 }
 
-impl Wish {
+impl DetectableChange {
     /// Number of runs per side that detect the change; `None` if more than [`RUNS_MAX`].
     fn needed(&self, variance: f64) -> Option<u64> {
         let deviations = self.change / variance.sqrt();
@@ -264,8 +264,8 @@ impl Wish {
             times,
             measured_s: pilot.measured_s * f64::from(times),
             blocks: pilot.blocks * u64::from(times),
-            half: needed[at_percent(needed.len(), HALF)],
-            most: needed[at_percent(needed.len(), MOST)],
+            half: needed[at_percent(needed.len(), HALF_PERCENT)],
+            most: needed[at_percent(needed.len(), MOST_PERCENT)],
             all: self.needed_at_once(&variances),
         }
     }
@@ -311,7 +311,8 @@ fn proposal(lengths: &[PlannedLength], beside_s: f64) -> Option<Proposal> {
         });
         all.min_by(|one, other| one.seconds.total_cmp(&other.seconds))
     };
-    cheapest(MOST, |length| length.most).or_else(|| cheapest(HALF, |length| length.half))
+    cheapest(MOST_PERCENT, |length| length.most)
+        .or_else(|| cheapest(HALF_PERCENT, |length| length.half))
 }
 
 impl PlannedLength {

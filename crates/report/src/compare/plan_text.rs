@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use textual::{Columns, list, paragraph, percent, plural, program};
 
-use super::plan::{MOST, PlanDocument, RUNS_MAX};
+use super::plan::{MOST_PERCENT, PlanDocument, RUNS_MAX};
 use crate::units;
 
 /// Number of comparisons that are named because they need the most runs.
@@ -78,7 +78,7 @@ impl PlanDocument {
         };
         let length = self.lengths.iter().find(|length| length.times == proposal.times);
         let each = length.map_or(self.measured_s, |length| length.measured_s);
-        let of_all = if proposal.share_percent < MOST { "half" } else { "nine in ten" };
+        let of_all = if proposal.share_percent < MOST_PERCENT { "half" } else { "nine in ten" };
         let said = format!(
             "Quickest for {of_all} of the comparisons: {} of {} before the change, and as many \
              after it; {} in all.",

@@ -31,7 +31,7 @@ pub struct Power {
 
 impl Power {
     /// For benchmarks whose logarithms have these standard deviations from run to run.
-    pub(super) fn of(mut deviations: Vec<f64>, runs: [u64; 2], level: f64) -> Option<Self> {
+    pub(super) fn new(mut deviations: Vec<f64>, runs: [u64; 2], level: f64) -> Option<Self> {
         deviations.retain(|deviation| deviation.is_finite() && *deviation > 0.0);
         deviations.sort_by(f64::total_cmp);
         let deviation = *deviations.get(deviations.len() / 2)?;
@@ -76,15 +76,15 @@ mod tests {
     #[test]
     fn more_runs_show_less() {
         let shown = |runs: u64| {
-            Power::of(vec![0.01, 0.02, 0.9], [runs; 2], 0.95).unwrap().least_detectable_ratio
+            Power::new(vec![0.01, 0.02, 0.9], [runs; 2], 0.95).unwrap().least_detectable_ratio
         };
         for (runs, deviations) in [(2, 5.653_489), (3, 3.070_892), (10, 1.324_947)] {
             assert!((shown(runs).ln() / 0.02 - deviations).abs() < 1e-3, "{runs}: {}", shown(runs));
         }
-        let power = Power::of(vec![0.02], [3, 3], 0.95).unwrap();
+        let power = Power::new(vec![0.02], [3, 3], 0.95).unwrap();
         let needed = power.runs_for_5_percent.unwrap();
         assert!(shown(needed) <= 1.05 && shown(needed - 1) > 1.05);
         assert!(power.sentence().contains(&format!("1.05x needs {needed} runs a side")));
-        assert_eq!(Power::of(Vec::new(), [3, 3], 0.95), None);
+        assert_eq!(Power::new(Vec::new(), [3, 3], 0.95), None);
     }
 }

@@ -84,7 +84,7 @@ impl Series {
 pub(super) fn series_of(runs: &[NamedRun], metric: &ComparedMetric) -> Vec<Series> {
     let of_run = |(position, named): (usize, &NamedRun)| {
         let gathered = gather(&named.run);
-        let one = |one: &Gathered<'_>| series((position, metric), one, &gathered);
+        let one = |one: &Gathered<'_>| series(position, metric, one, &gathered);
         gathered.iter().filter_map(one).collect::<Vec<Series>>()
     };
     runs.iter().enumerate().flat_map(of_run).collect()
@@ -93,7 +93,8 @@ pub(super) fn series_of(runs: &[NamedRun], metric: &ComparedMetric) -> Vec<Serie
 /// The named metric; otherwise the primary one or, if the benchmark has a baseline, the speed-up,
 /// as in the report of a run.
 fn series(
-    (run, metric): (usize, &ComparedMetric),
+    run: usize,
+    metric: &ComparedMetric,
     one: &Gathered<'_>,
     all: &[Gathered<'_>],
 ) -> Option<Series> {

@@ -5,7 +5,7 @@ use record::Better;
 use super::comparisons::{self, Comparison, MedianReport, Rules};
 use super::{CompareOptions, ComparedMetric, NamedRun, RunVerdict};
 use super::{questions, set_aside, sides};
-use crate::analysis::{self, Certainty, Quantile, Stand};
+use crate::analysis::{self, Certainty, Quantile, SlowdownEstimate};
 
 /// Adds the medians to comparisons of means, where they say something else.
 pub(super) fn add(
@@ -25,7 +25,7 @@ pub(super) fn add(
     let medians = comparisons::all(runs, &questions, rules).comparisons;
     for one in comparisons.iter_mut().filter(|one| analysis::is_mean(&one.metric)) {
         let found = medians.iter().find(|median| is_of_same(one, median));
-        one.median = found.and_then(|median| told(one, median));
+        one.median = found.and_then(|median| median_report(one, median));
     }
 }
 
@@ -38,8 +38,8 @@ fn is_of_same(one: &Comparison, other: &Comparison) -> bool {
 }
 
 /// What the median says, if that is a different story.
-fn told(mean: &Comparison, median: &Comparison) -> Option<MedianReport> {
-    if !analysis::are_different(stand(mean), stand(median)) {
+fn median_report(mean: &Comparison, median: &Comparison) -> Option<MedianReport> {
+    if !analysis::are_different(slowdown(mean), slowdown(median)) {
         return None;
     }
     Some(MedianReport {
@@ -50,7 +50,7 @@ fn told(mean: &Comparison, median: &Comparison) -> Option<MedianReport> {
     })
 }
 
-fn stand(one: &Comparison) -> Stand {
+fn slowdown(one: &Comparison) -> SlowdownEstimate {
     let difference = match one.verdict {
         RunVerdict::Real | RunVerdict::DiffersBetweenTheseRuns => Some(Certainty::BeyondMargin),
         RunVerdict::RealSizeUnknown | RunVerdict::RealButSmall => Some(Certainty::SizeUnknown),
@@ -66,5 +66,5 @@ fn stand(one: &Comparison) -> Stand {
             Better::Higher => [1.0 / ratio, 1.0 / high, 1.0 / low],
         }
     });
-    Stand { difference, ratio }
+    SlowdownEstimate { difference, ratio }
 }

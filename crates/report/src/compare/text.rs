@@ -6,7 +6,7 @@ use textual::{figure, p_equation, paragraph, percent, plural};
 use super::{
     CompareDocument, Comparison, MedianReport, RunDifference, RunFigure, RunVerdict, Unlike, metric,
 };
-use crate::analysis::BLOCKS_LEAST;
+use crate::analysis::BLOCKS_MIN;
 
 impl CompareDocument {
     /// The text for people.
@@ -46,7 +46,7 @@ impl CompareDocument {
         };
         for of_one in self.figures.chunk_by(is_of_one) {
             title(&mut text, &of_one[0].title);
-            let said: Vec<String> = of_one.iter().map(RunFigure::said).collect();
+            let said: Vec<String> = of_one.iter().map(RunFigure::text).collect();
             text += &paragraph("  ", "      ", &said.join(", "), width);
             let own = self.comparisons.iter().filter(|one| {
                 (&one.suite, &one.benchmark) == (&of_one[0].suite, &of_one[0].benchmark)
@@ -87,7 +87,7 @@ impl CompareDocument {
             let said = format!("{what}: {first} in {}, {second} in {run}", self.runs[0].name);
             text += &paragraph("  ", "      ", &said, width);
         }
-        if let Some(said) = metric::said(&self.metric) {
+        if let Some(said) = metric::description(&self.metric) {
             text += &paragraph("", "  ", &said, width);
         }
         text
@@ -133,7 +133,7 @@ impl CompareDocument {
     /// Whether both sides have as many values as a comparison needs.
     fn has_enough(&self, comparison: &Comparison) -> bool {
         let least = match self.sides() {
-            0 => u64::from(BLOCKS_LEAST),
+            0 => u64::from(BLOCKS_MIN),
             1 => 3,
             _ => 2,
         };

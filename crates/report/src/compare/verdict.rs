@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::analysis::Judged;
+use crate::analysis::Judgement;
 
 /// What the data show about two series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -30,7 +30,7 @@ pub enum RunVerdict {
 impl RunVerdict {
     /// The verdict on what was found at `level`; with `one_run` per side, it is limited to these
     /// runs.
-    pub(super) fn of(judged: &Judged, level: f64, one_run: bool) -> Self {
+    pub(super) fn new(judged: &Judgement, level: f64, one_run: bool) -> Self {
         // Only the claim that there is a difference is adjusted for the number of claims.
         let is_within = judged.p_within.is_some_and(|p| p <= 1.0 - level);
         let word = match (judged.verdict, is_within) {

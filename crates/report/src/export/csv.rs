@@ -23,7 +23,7 @@ const LAST: [&str; 6] = ["block", "order", "attempt", "metric", "unit", "value"]
 #[must_use]
 pub fn render_csv(run: &Run) -> String {
     let all = gather(run);
-    let parameters = Parameters::of(all.iter().map(|one| &one.cell.parameters));
+    let parameters = Parameters::new(all.iter().map(|one| &one.cell.parameters));
     let mut header: Vec<&str> = FIRST.to_vec();
     header.extend(parameters.columns());
     header.extend(LAST);
@@ -70,7 +70,7 @@ pub(super) struct Parameters<'a> {
 }
 
 impl<'a> Parameters<'a> {
-    pub(super) fn of(cells: impl Iterator<Item = &'a BTreeMap<String, Value>>) -> Self {
+    pub(super) fn new(cells: impl Iterator<Item = &'a BTreeMap<String, Value>>) -> Self {
         Self { names: cells.flat_map(|own| own.keys().map(String::as_str)).collect() }
     }
 

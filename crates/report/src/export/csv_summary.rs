@@ -21,7 +21,7 @@ pub fn render_csv_summary(document: &Document) -> String {
         ["run", "target", "suite", "benchmark", "title", "dimension", "cache_state"]
             .map(str::to_owned)
             .into();
-    let parameters = Parameters::of(document.cells.iter().map(|cell| &cell.parameters));
+    let parameters = Parameters::new(document.cells.iter().map(|cell| &cell.parameters));
     header.extend(parameters.columns().map(str::to_owned));
     let figures = ["replicates", "operations", "metric", "unit", "better", "median", "low", "high"];
     header.extend(figures.map(str::to_owned));
@@ -33,13 +33,14 @@ pub fn render_csv_summary(document: &Document) -> String {
         .cells
         .iter()
         .flat_map(|cell| cell.metrics.iter().map(move |metric| (cell, metric)))
-        .map(|it| fields(document, it, &parameters, &names));
+        .map(|(cell, metric)| fields(document, cell, metric, &parameters, &names));
     std::iter::once(header).chain(rows).map(|fields| format!("{}\n", row(&fields))).collect()
 }
 
 fn fields(
     document: &Document,
-    (cell, metric): (&CellReport, &MetricReport),
+    cell: &CellReport,
+    metric: &MetricReport,
     parameters: &Parameters<'_>,
     names: &[String],
 ) -> Vec<String> {

@@ -70,7 +70,7 @@ impl Latencies {
     }
 
     /// The latencies of the cell at this index of the document.
-    pub(super) fn of(&self, cell: usize) -> &CellLatencies {
+    pub(super) fn of_cell(&self, cell: usize) -> &CellLatencies {
         self.0.get(cell).unwrap_or(&CellLatencies::Absent)
     }
 }
@@ -130,7 +130,7 @@ mod tests {
     fn all_replicates_of_a_cell_are_together() {
         let sample = Sample::new(&["a"]).benchmark("create", &[&[1000.0, 2000.0]]);
         let latencies = read(&sample, |_| ());
-        let CellLatencies::Known(known) = latencies.of(0) else { panic!("{latencies:?}") };
+        let CellLatencies::Known(known) = latencies.of_cell(0) else { panic!("{latencies:?}") };
         assert_eq!(known.count, 200);
         assert_eq!(known.buckets.iter().map(|bucket| bucket.count).sum::<u64>(), 200);
         assert_eq!(known.mean_ns(), 1500.0);
@@ -141,8 +141,8 @@ mod tests {
     fn what_was_not_timed_by_itself_or_cannot_be_read_is_not_made_up() {
         let sample = Sample::new(&["a"]).benchmark("create", &[&[1000.0]]);
         let lost = read(&sample, |log| std::fs::remove_file(log).unwrap());
-        assert!(matches!(lost.of(0), CellLatencies::Absent));
+        assert!(matches!(lost.of_cell(0), CellLatencies::Absent));
         let batches = Sample::new(&["a"]).batch(8).benchmark("create", &[&[1000.0]]);
-        assert!(matches!(read(&batches, |_| ()).of(0), CellLatencies::InBatches));
+        assert!(matches!(read(&batches, |_| ()).of_cell(0), CellLatencies::InBatches));
     }
 }

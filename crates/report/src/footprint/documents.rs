@@ -186,8 +186,8 @@ impl Difference {
         let found = diff::difference((&left, &first.footprint), (&right, &second.footprint));
         Ok(Self {
             operation: operation.to_owned(),
-            before: side((before, after), &first.target),
-            after: side((after, before), &second.target),
+            before: label_beside(before, after, &first.target),
+            after: label_beside(after, before, &second.target),
             categories: found.categories,
             functions: found.functions,
         })
@@ -195,7 +195,7 @@ impl Difference {
 }
 
 /// What the target of a trace is called beside another trace.
-pub(crate) fn side((own, other): (&Studied, &Studied), target: &str) -> String {
+pub(crate) fn label_beside(own: &Studied, other: &Studied, target: &str) -> String {
     let kernel = |studied: &Studied| studied.description().subject.kernel.clone();
     match kernel(own) {
         Some(release) if kernel(other).as_ref() != Some(&release) => {

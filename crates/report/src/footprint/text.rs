@@ -11,7 +11,7 @@ use textual::plural;
 use super::documents::{Difference, Tree};
 
 /// Nodes with less than this share of the whole are left out.
-const SHARE_LEAST: f64 = 0.005;
+const SHARE_MIN: f64 = 0.005;
 /// Number of functions that are shown in a difference.
 const FUNCTIONS_SHOWN: usize = 40;
 
@@ -26,13 +26,13 @@ pub fn map(map: &Cachemap, executed: &Executed, rows: Rows, width: usize) -> Str
         map.of.name(),
         plural(map.lines.len(), "line"),
         map.lines.len() * 64,
-        shown(executed.repetition),
+        repetition_text(executed.repetition),
     );
     format!("{heading}\n\n{}", text(map, rows, width))
 }
 
 /// Which repetition is shown, to be appended to a heading.
-fn shown(repetition: Repetition) -> String {
+fn repetition_text(repetition: Repetition) -> String {
     repetition.text().map_or_else(String::new, |text| format!(" ({text})"))
 }
 
@@ -43,7 +43,8 @@ pub fn tree(tree: &Tree) -> String {
     let whole = tree.nodes.first().map_or(0.0, |root| root.total);
     let repetition = Repetition { number: tree.repetition, of: tree.repetitions };
     let (target, operation, unit) = (&tree.target, &tree.operation, &tree.unit);
-    let mut text = format!("{target}, {operation}: {whole} {unit}{}\n\n", shown(repetition));
+    let mut text =
+        format!("{target}, {operation}: {whole} {unit}{}\n\n", repetition_text(repetition));
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
     for (place, node) in tree.nodes.iter().enumerate().skip(1) {
         children[node.parent as usize].push(place);
@@ -52,7 +53,7 @@ pub fn tree(tree: &Tree) -> String {
     let mut waiting: Vec<(usize, usize)> = vec![(0, 0)];
     while let Some((place, depth)) = waiting.pop() {
         let node = &tree.nodes[place];
-        if node.total < SHARE_LEAST * whole {
+        if node.total < SHARE_MIN * whole {
             left_out += 1;
             continue;
         }

@@ -5,15 +5,17 @@ use textual::grouped;
 use super::{COLD, Counted, HOT, NONE, NetworkBenchmark, NetworkFigures, StateCounts};
 
 /// The sentence about a benchmark; `None` if no cache was measured hot.
-pub(super) fn of(benchmark: &NetworkBenchmark) -> Option<String> {
+pub(super) fn sentence(benchmark: &NetworkBenchmark) -> Option<String> {
     let title = &benchmark.title;
     let hot = benchmark.states.iter().filter(|state| state.state == HOT);
-    let caches: Vec<Cache<'_>> = hot.filter_map(|hot| Cache::of(benchmark, hot)).collect();
+    let caches: Vec<Cache<'_>> = hot.filter_map(|hot| Cache::new(benchmark, hot)).collect();
     match caches.as_slice() {
         [] => None,
-        [only] => {
-            Some(format!("{title}{}: with a hot cache, {}.", only.in_brackets(), only.said()))
-        }
+        [only] => Some(format!(
+            "{title}{}: with a hot cache, {}.",
+            only.in_brackets(),
+            only.remaining_calls()
+        )),
         several => Some(format!("{title}: with a hot cache, {}.", said_of_several(several))),
     }
 }
@@ -30,8 +32,8 @@ struct Cache<'a> {
 }
 
 impl<'a> Cache<'a> {
-    fn of(benchmark: &'a NetworkBenchmark, state: &'a StateCounts) -> Option<Self> {
-        let of_state = |name| beside(benchmark, state, name).and_then(|one| one.figures.as_ref());
+    fn new(benchmark: &'a NetworkBenchmark, state: &'a StateCounts) -> Option<Self> {
+        let of_state = |name| in_state(benchmark, state, name).and_then(|one| one.figures.as_ref());
         let (none, cold) = (of_state(NONE), of_state(COLD));
         let filling = none.zip(cold).and_then(|(none, cold)| filling(cold, none));
         let hot = state.figures.as_ref()?;
@@ -42,16 +44,16 @@ impl<'a> Cache<'a> {
         if self.label.is_empty() { String::new() } else { format!(" ({})", self.label) }
     }
 
-    fn said(&self) -> String {
-        let (rpcs, reads) = (shown(self.hot.rpcs), shown(self.hot.reads));
+    fn remaining_calls(&self) -> String {
+        let (rpcs, reads) = (count_text(self.hot.rpcs), count_text(self.hot.reads));
         let Some(without) = self.without else {
             return format!("it takes {rpcs} calls to the server, of which {reads} read content");
         };
         format!(
             "{rpcs} of {} calls to the server remain, and {} of the {} that read content{}",
-            shown(without.rpcs),
+            count_text(without.rpcs),
             if self.hot.reads.most == 0.0 { "none" } else { &reads },
-            shown(without.reads),
+            count_text(without.reads),
             self.filling.as_deref().unwrap_or_default()
         )
     }
@@ -106,7 +108,7 @@ fn filling(cold: &NetworkFigures, none: &NetworkFigures) -> Option<String> {
 }
 
 /// The target in another state with the same version and cache, as far as it has either.
-fn beside<'a>(
+fn in_state<'a>(
     benchmark: &'a NetworkBenchmark,
     one: &StateCounts,
     state: &str,
@@ -125,6 +127,6 @@ fn words(state: &StateCounts) -> String {
     words.join(" ")
 }
 
-fn shown(count: Counted) -> String {
+fn count_text(count: Counted) -> String {
     grouped(count.median)
 }

@@ -20,7 +20,7 @@ pub(super) fn document(run: &Run) -> Option<NetworkDocument> {
         let cell =
             cells.get(one.cell as usize).filter(|cell| cell.benchmark.starts_with(BREAK_EVEN))?;
         let rate = |name| values(cell, &[one], name).first().copied();
-        Some(sentence(cell, (rate(BREAK_EVEN_LOW)?, rate(BREAK_EVEN_HIGH)?)))
+        Some(sentence(cell, rate(BREAK_EVEN_LOW)?, rate(BREAK_EVEN_HIGH)?))
     });
     let answers: Vec<String> = found.collect();
     (!answers.is_empty()).then(|| NetworkDocument {
@@ -31,7 +31,7 @@ pub(super) fn document(run: &Run) -> Option<NetworkDocument> {
     })
 }
 
-fn sentence(cell: &Cell, (low, high): (f64, f64)) -> String {
+fn sentence(cell: &Cell, low: f64, high: f64) -> String {
     let number = |name: &str| cell.parameters.get(name).and_then(Value::as_f64);
     let (least, most) = (number("least_rate").unwrap_or(0.0), number("most_rate").unwrap_or(high));
     let files = size(number("file_bytes").unwrap_or(0.0), 0);

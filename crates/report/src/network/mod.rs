@@ -119,7 +119,7 @@ pub fn network(run: &Run) -> Option<NetworkDocument> {
             }),
         }
     }
-    let answers = benchmarks.iter().filter_map(answers::of).collect();
+    let answers = benchmarks.iter().filter_map(answers::sentence).collect();
     let notes = notes(run.manifest.cells.iter().any(is_emulated));
     Some(NetworkDocument { answers, benchmarks, left_out: left_out(run), notes })
 }

@@ -12,7 +12,7 @@ use super::course;
 use crate::analysis::{Gathered, summary};
 
 /// If the last slice was cut off before this share of its width, it has no rate.
-const SLICE_SHARE_LEAST: f64 = 0.25;
+const SLICE_SHARE_MIN: f64 = 0.25;
 /// At least this many of every four replicates are in a timeline; the rest took much longer.
 const OF_FOUR_REPLICATES: usize = 3;
 /// Minimum number of operations in a slice, at the replicate's mean rate: a slice that is narrower
@@ -20,7 +20,7 @@ const OF_FOUR_REPLICATES: usize = 3;
 const OPERATIONS_PER_SLICE: u64 = 8;
 
 /// The cell of `gathered`, whose operations took `latencies`; `level` is that of intervals.
-pub(super) fn of(
+pub(super) fn page_cell(
     block: &mut Bulk,
     gathered: &Gathered<'_>,
     latencies: &[Bucket],
@@ -32,7 +32,7 @@ pub(super) fn of(
         replicates: (!replicates.is_empty()).then(|| in_run_order(block, &replicates)),
         histogram: histogram(block, latencies),
         timeline: timeline(block, &replicates, level),
-        course: course::of(block, &replicates, level),
+        course: course::course_arrays(block, &replicates, level),
     }
 }
 
@@ -159,7 +159,7 @@ fn widened(timeline: &TimelineRecord, slice_ns: u64) -> Option<Vec<Slice>> {
 fn rate(operations: u64, index: usize, slice_ns: u64, elapsed_ns: u64) -> Option<f64> {
     let begin_ns = index as u64 * slice_ns;
     let width_ns = elapsed_ns.saturating_sub(begin_ns).min(slice_ns) as f64;
-    (width_ns >= SLICE_SHARE_LEAST * slice_ns as f64).then(|| operations as f64 / width_ns * 1e9)
+    (width_ns >= SLICE_SHARE_MIN * slice_ns as f64).then(|| operations as f64 / width_ns * 1e9)
 }
 
 #[cfg(test)]

@@ -38,16 +38,16 @@ pub fn render_comparison(pairs: &[ComparedPair], comparison: &Comparison<'_>) ->
     let mut differences = Vec::new();
     for pair in pairs {
         let ComparedPair { before, after, differences: own } = pair;
-        let named = |of: fn(&Difference) -> &String, traces, name: &'static str| {
+        let named = |of: fn(&Difference) -> &String, traced, beside, name: &'static str| {
             move |executed: &Executed| {
-                let side = documents::side(traces, &executed.target);
+                let side = documents::label_beside(traced, beside, &executed.target);
                 let is_its =
                     |one: &Difference| executed.operation == one.operation && side == *of(one);
                 own.iter().any(is_its).then(|| format!("{side} ({name})"))
             }
         };
-        let first = named(|one| &one.before, (before, after), BEFORE);
-        let second = named(|one| &one.after, (after, before), AFTER);
+        let first = named(|one| &one.before, before, after, BEFORE);
+        let second = named(|one| &one.after, after, before, AFTER);
         footprints.take_trace(&mut block, 0, before, &first);
         footprints.take_trace(&mut block, 0, after, &second);
         differences.extend(own.iter().map(|one| Difference {

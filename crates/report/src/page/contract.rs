@@ -13,7 +13,7 @@ use crate::check::CheckDocument;
 use crate::compare::CompareDocument;
 use crate::footprint::documents::Difference;
 use crate::network::NetworkDocument;
-use crate::sentences::{LoadLine, Said};
+use crate::sentences::{LoadLine, Sentence};
 
 /// Version of the contract: a page refuses a payload of another version.
 pub const PAGE_VERSION: u32 = 3;
@@ -93,7 +93,7 @@ pub struct PageRun {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkDocument>,
     /// The sentences about it, in the order of the report.
-    pub prose: Vec<Said>,
+    pub prose: Vec<Sentence>,
     /// What the document does not hold about each cell, in the document's order.
     pub cells: Vec<PageCell>,
 }

@@ -10,7 +10,11 @@ use crate::analysis::summary;
 
 /// The courses of the replicates together; `None` if they have fewer than two stretches. Replicates
 /// of unusual length, whose operations were cut short, are left out.
-pub(super) fn of(block: &mut Bulk, replicates: &[&Replicate], level: f64) -> Option<CourseArrays> {
+pub(super) fn course_arrays(
+    block: &mut Bulk,
+    replicates: &[&Replicate],
+    level: f64,
+) -> Option<CourseArrays> {
     let courses = || replicates.iter().filter_map(|one| one.course.as_ref());
     let mut often: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for course in courses() {
@@ -87,8 +91,9 @@ mod tests {
         let slower = replicate(&[(1, 110), (1, 50)], &[(4, 80), (4, 80)]);
         let cut_off = replicate(&[(1, 9_000)], &[]);
         let mut block = Bulk::default();
-        let course = of(&mut block, &[&usual, &slower, &cut_off], 0.95).expect("two are alike");
-        assert!(of(&mut block, &[&cut_off], 0.95).is_none(), "one stretch is no course");
+        let course =
+            course_arrays(&mut block, &[&usual, &slower, &cut_off], 0.95).expect("two are alike");
+        assert!(course_arrays(&mut block, &[&cut_off], 0.95).is_none(), "one stretch is no course");
         let bytes = block.finish();
         assert_eq!(course.starts, 2);
         assert_eq!(numbers(&bytes, &course.operation), [1.0, 2.0, 6.0, 10.0]);

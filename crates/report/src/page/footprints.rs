@@ -16,7 +16,7 @@ use record::{Run, TRACES};
 use super::block::Bulk;
 use super::contract::{FlameFrames, FlameGraph, FlameWeight, PageCachemap, Stacks, Traced};
 use crate::AnalysedRun;
-use crate::sentences::{Said, SaidKind};
+use crate::sentences::{Sentence, SentenceKind};
 use footprint_study::{
     Executed, NamedWeight, Questions, Repetition, Studied, caches_of_run, traces_in,
 };
@@ -36,7 +36,7 @@ impl Footprints {
         block: &mut Bulk,
         run: usize,
         analysed: &AnalysedRun<'_>,
-    ) -> Vec<Said> {
+    ) -> Vec<Sentence> {
         let directory = analysed.path.join(TRACES);
         if !directory.is_dir() {
             return Vec::new();
@@ -97,8 +97,7 @@ impl Footprints {
             }
             if !studied.description().functions.is_empty() {
                 for frames in [Frames::Categories, Frames::Functions] {
-                    let graph =
-                        self.flame_graph(block, traced.clone(), (studied, executed), frames);
+                    let graph = self.flame_graph(block, traced.clone(), studied, executed, frames);
                     self.flame_graphs.push(graph);
                 }
             }
@@ -139,7 +138,8 @@ impl Footprints {
         &mut self,
         block: &mut Bulk,
         traced: Traced,
-        (studied, executed): (&Studied, &Executed),
+        studied: &Studied,
+        executed: &Executed,
         frames: Frames,
     ) -> FlameGraph {
         let weights = NamedWeight::all(executed);
@@ -264,9 +264,9 @@ fn place_of(run: &Run, studied: &Studied) -> (usize, PathBuf) {
     (place.unwrap_or(usize::MAX), Path::to_owned(&studied.path))
 }
 
-fn warning(text: String, targets: Vec<String>) -> Said {
+fn warning(text: String, targets: Vec<String>) -> Sentence {
     let subject = Some(TRACES.to_owned());
-    Said { kind: SaidKind::Warning, dimension: None, subject, targets, text }
+    Sentence { kind: SentenceKind::Warning, dimension: None, subject, targets, text }
 }
 
 fn narrow(number: usize) -> u32 {

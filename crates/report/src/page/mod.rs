@@ -115,7 +115,7 @@ fn page(block: &mut Bulk, named: &NamedRun, analysed: &AnalysedRun<'_>) -> PageR
     let cells: Vec<PageCell> = gathered
         .iter()
         .zip(latencies)
-        .map(|(one, latencies)| cells::of(block, one, latencies, level))
+        .map(|(one, latencies)| cells::page_cell(block, one, latencies, level))
         .collect();
     let network = network(run);
     let answer = network.as_ref().and_then(|network| network.answers.first().cloned());

@@ -15,9 +15,9 @@ const START: StandardMetric = StandardMetric::START_TIME;
 const PROCESSOR: StandardMetric = StandardMetric::PROCESSOR_TIME;
 const OTHER: StandardMetric = StandardMetric::OTHER_TIME;
 /// First operations are mentioned if they take at least this multiple of later ones.
-const START_LEAST: f64 = 1.5;
+const START_MIN: f64 = 1.5;
 /// The work of others is mentioned if it is at least this multiple of the caller's own.
-const OTHER_LEAST: f64 = 0.5;
+const OTHER_MIN: f64 = 0.5;
 
 /// The sentences about a dimension's benchmarks.
 pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
@@ -29,12 +29,12 @@ pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
 pub(super) fn sentences(benchmarks: &[Vec<&CellReport>]) -> Vec<String> {
     let starts = clauses(benchmarks, |cell| {
         let (start, time) = (cell.metric(START)?, cell.metric(StandardMetric::TIME_PER_OPERATION)?);
-        let ratio = surely_more(start, time, START_LEAST)?;
+        let ratio = surely_more(start, time, START_MIN)?;
         Some(format!("{} {}, {}", label(cell), value(start), times(ratio)))
     });
     let others = clauses(benchmarks, |cell| {
         let (other, own) = (cell.metric(OTHER)?, cell.metric(PROCESSOR)?);
-        surely_more(other, own, OTHER_LEAST)?;
+        surely_more(other, own, OTHER_MIN)?;
         Some(format!("{} {} on top of {}", label(cell), value(other), value(own)))
     });
     let starts =

@@ -8,7 +8,7 @@ use stats::planning::{self, Precision};
 use super::table::percent;
 use super::text::{Page, Style};
 use super::{footprint, names};
-use crate::analysis::BLOCKS_LEAST;
+use crate::analysis::BLOCKS_MIN;
 use crate::units;
 use textual::{grouped, plural};
 
@@ -218,9 +218,9 @@ pub(super) fn end(document: &Document) -> String {
         EndReason::Precision => "Measuring ended because every interval was narrow enough after \
              two successive blocks; for narrower ones, use a smaller --precision."
             .to_owned(),
-        EndReason::Blocks if blocks < BLOCKS_LEAST => format!(
+        EndReason::Blocks if blocks < BLOCKS_MIN => format!(
             "Measuring ended after the {} asked for; intervals and comparisons need --blocks \
-             {BLOCKS_LEAST} or more.",
+             {BLOCKS_MIN} or more.",
             plural(blocks as usize, "block")
         ),
         EndReason::Blocks => {
@@ -235,10 +235,10 @@ pub(super) fn end(document: &Document) -> String {
                 "Measuring ended because the budget of {} was used up",
                 units::seconds(run.budget_s)
             );
-            let further = if blocks < BLOCKS_LEAST {
-                let factor = f64::from(BLOCKS_LEAST) / f64::from(blocks.max(1));
+            let further = if blocks < BLOCKS_MIN {
+                let factor = f64::from(BLOCKS_MIN) / f64::from(blocks.max(1));
                 let budget = option_seconds(run.budget_s * factor);
-                format!("intervals and comparisons need {BLOCKS_LEAST} blocks (--budget {budget})")
+                format!("intervals and comparisons need {BLOCKS_MIN} blocks (--budget {budget})")
             } else {
                 forecast(document).map_or_else(
                     || "a larger budget narrows the intervals".to_owned(),

@@ -15,19 +15,19 @@ use textual::{GAP, INDENT, Layout, two_digits, widest};
 
 /// A row: its subject, and a figure per target; without figures it is a heading within the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct FigureRow {
     pub(super) label: String,
     pub(super) figures: Vec<String>,
 }
 
-impl Row {
+impl FigureRow {
     pub(super) fn new(label: &str, figures: Vec<String>) -> Self {
         Self { label: label.to_owned(), figures }
     }
 }
 
 /// The rows below their head, with as many targets side by side as there is room for.
-pub(super) fn side_by_side(page: &mut Page, head: &Row, rows: &[Row]) {
+pub(super) fn side_by_side(page: &mut Page, head: &FigureRow, rows: &[FigureRow]) {
     let both = || once(head).chain(rows);
     let with_figures = both().filter(|row| !row.figures.is_empty());
     let label_width = widest(with_figures.map(|row| &row.label));

@@ -3,8 +3,8 @@
 
 use record::{Better, CellReport, CurvePoint, Document, MetricReport, StandardMetric, Verdict};
 
-use super::columns::Row;
-use super::ranking::{Entry, relation};
+use super::columns::FigureRow;
+use super::ranking::{RankedTarget, relation};
 use super::text::Page;
 use super::{beside, columns, names};
 use crate::units;
@@ -114,13 +114,13 @@ impl<'a> Curve<'a> {
         places
     }
 
-    fn entry(&self, target: &str, value: f64, metric: &str) -> Option<Entry<'a>> {
+    fn entry(&self, target: &str, value: f64, metric: &str) -> Option<RankedTarget<'a>> {
         let is_it = |cell: &&&CellReport| {
             cell.target == target && cell.curve.as_ref().is_some_and(|point| point.value == value)
         };
         let cell = self.cells.iter().find(is_it)?;
         let metric = cell.metrics.iter().find(|one| one.name == metric)?;
-        Some(Entry { cell, metric })
+        Some(RankedTarget { cell, metric })
     }
 
     fn table(&self, page: &mut Page, metric: &str, axis_name: &str) {
@@ -133,11 +133,11 @@ impl<'a> Curve<'a> {
                 let entry = self.entry(target, *value, metric);
                 entry.map_or_else(|| "-".to_owned(), |entry| columns::figure(entry.metric))
             };
-            Row::new(&format!("{text:>width$}"), targets.iter().map(figure).collect())
+            FigureRow::new(&format!("{text:>width$}"), targets.iter().map(figure).collect())
         };
         let names = targets.iter().map(|target| names::label(target)).collect();
-        let head = Row::new(&format!("{axis_name:>width$}"), names);
-        let mut rows: Vec<Row> = axis.iter().map(row).collect();
+        let head = FigureRow::new(&format!("{axis_name:>width$}"), names);
+        let mut rows: Vec<FigureRow> = axis.iter().map(row).collect();
         // A speed-up has no figure at its own baseline.
         if metric == StandardMetric::SPEED_UP.name {
             rows.retain(|row| row.figures.iter().any(|figure| figure != "-"));

@@ -69,8 +69,8 @@ fn both(durable: &CellReport, cached: &CellReport) -> Option<String> {
     let text = format!(
         "{} {} durable, {} cached, {times}x",
         names::label(&durable.target),
-        said(units::of_metric(slow, Wording::Short)),
-        said(units::of_metric(fast, Wording::Short)),
+        with_interval(units::of_metric(slow, Wording::Short)),
+        with_interval(units::of_metric(fast, Wording::Short)),
     );
     (slow.figure.value > 0.0).then(|| unbroken(&text))
 }
@@ -81,8 +81,12 @@ fn single(cell: &CellReport) -> Option<String> {
     let found = |which: f64| {
         let is_it = |one: &&Percentile| (one.percentile - which).abs() < 1e-9;
         let one = time.percentiles.iter().find(is_it)?;
-        let value =
-            said(units::figure(&time.unit, one.value, one.interval.as_ref(), Wording::Short));
+        let value = with_interval(units::figure(
+            &time.unit,
+            one.value,
+            one.interval.as_ref(),
+            Wording::Short,
+        ));
         let without = match one.operations_needed {
             Some(needed) => format!(" (its interval takes {} operations)", grouped(needed as f64)),
             None => String::new(),
@@ -93,7 +97,7 @@ fn single(cell: &CellReport) -> Option<String> {
     (!each.is_empty()).then(|| format!("{} {}", names::label(&cell.target), each.join(", ")))
 }
 
-fn said(figure: units::Figure) -> String {
+fn with_interval(figure: units::Figure) -> String {
     let interval = figure.interval.map(|interval| format!(" {interval}"));
     format!("{}{}", figure.value, interval.unwrap_or_default())
 }

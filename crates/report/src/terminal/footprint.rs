@@ -5,7 +5,7 @@ use record::{
     SimulatedCache, SimulatedCaches, traffic,
 };
 
-use super::columns::{self, Row};
+use super::columns::{self, FigureRow};
 use super::names;
 use super::text::Page;
 use crate::units;
@@ -134,15 +134,15 @@ pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
         let counted = columns.iter().map(|(_, of)| of(cell));
         let missed = levels.iter().map(|level| median(cell, &format!("{level}{MISSES}")));
         let figures = counted.chain(missed).map(|one| one.unwrap_or_else(|| "-".to_owned()));
-        Row::new(&format!("  {}", names::label(&cell.target)), figures.collect())
+        FigureRow::new(&format!("  {}", names::label(&cell.target)), figures.collect())
     };
     let of_benchmark = |cells: &Vec<&CellReport>| {
-        let title = cells.first().map(|cell| Row::new(&cell.title, Vec::new()));
+        let title = cells.first().map(|cell| FigureRow::new(&cell.title, Vec::new()));
         title.into_iter().chain(cells.iter().map(row)).collect::<Vec<_>>()
     };
     page.blank();
-    let rows: Vec<Row> = benchmarks.iter().flat_map(of_benchmark).collect();
-    columns::side_by_side(page, &Row::new("", heads), &rows);
+    let rows: Vec<FigureRow> = benchmarks.iter().flat_map(of_benchmark).collect();
+    columns::side_by_side(page, &FigureRow::new("", heads), &rows);
 }
 
 /// The simulated caches, in the order of their metrics.

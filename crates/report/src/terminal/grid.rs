@@ -5,7 +5,7 @@
 
 use textual::{GAP, widest};
 
-use super::text::{Page, Piece, Style};
+use super::text::{Page, Style, StyledText};
 use crate::units;
 
 const INDENT: usize = 2;
@@ -18,7 +18,7 @@ const BY_CHANCE: char = '?';
 
 /// A ratio with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Span {
+pub(super) struct CostRatio {
     pub(super) ratio: f64,
     pub(super) low: f64,
     pub(super) high: f64,
@@ -26,29 +26,29 @@ pub(super) struct Span {
 
 /// How a target compares in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Entry {
+pub(super) enum RelativeCost {
     /// The others are compared with it.
     Best,
     /// It costs this many times as much.
-    Worse(Span),
+    Worse(CostRatio),
     /// It cannot be told apart from the best.
-    Level(Span),
+    Level(CostRatio),
     /// It has no ratio, for this reason.
     Without(&'static str),
 }
 
 /// One row: its subject, and an entry for each target.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
+pub(super) struct RatioRow {
     pub(super) title: String,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<RelativeCost>,
 }
 
 /// Rows under a heading.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct RowGroup {
     pub(super) heading: String,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<RatioRow>,
     /// A note below the rows.
     pub(super) note: Option<String>,
 }
@@ -67,8 +67,8 @@ pub(super) struct Grid<'a> {
 
 impl<'a> Grid<'a> {
     /// For pages of this width.
-    pub(super) fn of(width: usize, labels: &'a [String], parts: &[Part]) -> Self {
-        let rows: Vec<&Row> = parts.iter().flat_map(|part| &part.rows).collect();
+    pub(super) fn new(width: usize, labels: &'a [String], parts: &[RowGroup]) -> Self {
+        let rows: Vec<&RatioRow> = parts.iter().flat_map(|part| &part.rows).collect();
         let titles = widest(rows.iter().map(|row| &row.title));
         let room = width.saturating_sub(INDENT + titles);
         let column = |target: usize, digits: usize| {
@@ -88,12 +88,14 @@ impl<'a> Grid<'a> {
     }
 
     /// A part with its heading; the labels of the targets are repeated only if necessary.
-    pub(super) fn render(&self, page: &mut Page, part: &Part, with_labels: bool) {
+    pub(super) fn render(&self, page: &mut Page, part: &RowGroup, with_labels: bool) {
         page.heading(&part.heading);
         for targets in &self.lines {
             if with_labels || self.lines.len() > 1 {
-                let label =
-                    |target: usize| Piece { text: self.labels[target].clone(), style: Style::Dim };
+                let label = |target: usize| StyledText {
+                    text: self.labels[target].clone(),
+                    style: Style::Dim,
+                };
                 self.line(page, "", targets, label);
             }
             for row in &part.rows {
@@ -112,15 +114,15 @@ impl<'a> Grid<'a> {
         page: &mut Page,
         title: &str,
         targets: &[usize],
-        entry: impl Fn(usize) -> Piece,
+        entry: impl Fn(usize) -> StyledText,
     ) {
         let head = format!("{:INDENT$}{title:width$}", "", width = self.titles);
-        let mut pieces = vec![Piece::plain(head)];
+        let mut pieces = vec![StyledText::plain(head)];
         for &target in targets {
-            let Piece { text, style } = entry(target);
+            let StyledText { text, style } = entry(target);
             let text = format!("{text:width$}", width = self.widths[target]);
-            pieces.push(Piece::plain(" ".repeat(self.gap)));
-            pieces.push(Piece { text, style });
+            pieces.push(StyledText::plain(" ".repeat(self.gap)));
+            pieces.push(StyledText { text, style });
         }
         page.pieces(&pieces);
     }
@@ -144,7 +146,7 @@ fn lines_of(widths: &[usize], gap: usize, room: usize) -> Vec<Vec<usize>> {
     lines
 }
 
-impl Entry {
+impl RelativeCost {
     /// `1.12 [1.05, 1.20]`, with a mark if the difference is not certain.
     fn text(self, digits: usize) -> String {
         match self {
@@ -155,26 +157,26 @@ impl Entry {
         }
     }
 
-    fn piece(self, digits: usize) -> Piece {
+    fn piece(self, digits: usize) -> StyledText {
         let style = match self {
             Self::Best => Style::Better,
             Self::Worse(_) => Style::Worse,
             Self::Level(_) => Style::Plain,
             Self::Without(_) => Style::Dim,
         };
-        Piece { text: self.text(digits), style }
+        StyledText { text: self.text(digits), style }
     }
 }
 
 /// What the marks in these rows mean, for a heading: `; =: not told apart; ?: may be chance`.
-pub(super) fn legend(spans: impl IntoIterator<Item = Span>) -> String {
-    let found: Vec<char> = spans.into_iter().map(Span::mark).collect();
+pub(super) fn legend(spans: impl IntoIterator<Item = CostRatio>) -> String {
+    let found: Vec<char> = spans.into_iter().map(CostRatio::mark).collect();
     let said = [(LEVEL, "not told apart"), (BY_CHANCE, "may be chance")];
     let said = said.into_iter().filter(|(mark, _)| found.contains(mark));
     said.map(|(mark, what)| format!("; {mark}: {what}")).collect()
 }
 
-impl Span {
+impl CostRatio {
     /// The mark if it cannot be told apart from 1.
     pub(super) fn mark(self) -> char {
         if self.low <= 1.0 && self.high >= 1.0 { LEVEL } else { BY_CHANCE }
@@ -191,38 +193,38 @@ mod tests {
     use super::*;
     use crate::layout::Options;
 
-    fn span(ratio: f64, low: f64, high: f64) -> Span {
-        Span { ratio, low, high }
+    fn span(ratio: f64, low: f64, high: f64) -> CostRatio {
+        CostRatio { ratio, low, high }
     }
 
-    fn part(heading: &str, rows: &[(&str, Vec<Entry>)]) -> Part {
-        let row = |(title, entries): &(&str, Vec<Entry>)| Row {
+    fn part(heading: &str, rows: &[(&str, Vec<RelativeCost>)]) -> RowGroup {
+        let row = |(title, entries): &(&str, Vec<RelativeCost>)| RatioRow {
             title: (*title).to_owned(),
             entries: entries.clone(),
         };
-        Part { heading: heading.to_owned(), rows: rows.iter().map(row).collect(), note: None }
+        RowGroup { heading: heading.to_owned(), rows: rows.iter().map(row).collect(), note: None }
     }
 
-    fn four() -> Vec<Part> {
-        let worse = Entry::Worse;
+    fn four() -> Vec<RowGroup> {
+        let worse = RelativeCost::Worse;
         let first = part(
             "Cost",
             &[
                 (
                     "I/O",
                     vec![
-                        Entry::Without("no device"),
+                        RelativeCost::Without("no device"),
                         worse(span(1.054, 1.047, 1.061)),
-                        Entry::Best,
+                        RelativeCost::Best,
                         worse(span(1.287, 1.278, 1.296)),
                     ],
                 ),
                 (
                     "On-disk layout",
                     vec![
-                        Entry::Without("no device"),
-                        Entry::Best,
-                        Entry::Level(span(1.083, 0.981, 1.196)),
+                        RelativeCost::Without("no device"),
+                        RelativeCost::Best,
+                        RelativeCost::Level(span(1.083, 0.981, 1.196)),
                         worse(span(12.4, 10.1, 15.2)),
                     ],
                 ),
@@ -233,20 +235,20 @@ mod tests {
             &[(
                 "mail",
                 vec![
-                    Entry::Best,
+                    RelativeCost::Best,
                     worse(span(2.24, 2.22, 2.26)),
                     worse(span(1.39, 1.386, 1.395)),
-                    Entry::Level(span(1.3, 0.9, 1.9)),
+                    RelativeCost::Level(span(1.3, 0.9, 1.9)),
                 ],
             )],
         );
         vec![first, second]
     }
 
-    fn rendered(width: usize, parts: &[Part]) -> String {
+    fn rendered(width: usize, parts: &[RowGroup]) -> String {
         let mut page = Page::new(&Options { width, colour: false });
         let labels = ["tmpfs", "ext4", "xfs", "btrfs"].map(str::to_owned);
-        let grid = Grid::of(width, &labels, parts);
+        let grid = Grid::new(width, &labels, parts);
         for (number, part) in parts.iter().enumerate() {
             grid.render(&mut page, part, number == 0);
         }
@@ -276,8 +278,8 @@ Best for
     #[test]
     fn a_ratio_that_may_be_chance_is_not_called_level() {
         let (level, by_chance) = (span(1.1, 0.9, 1.3), span(1.2, 1.1, 1.5));
-        assert_eq!(Entry::Level(level).text(3), "1.1 [0.9, 1.3] =");
-        assert_eq!(Entry::Level(by_chance).text(3), "1.2 [1.1, 1.5] ?");
+        assert_eq!(RelativeCost::Level(level).text(3), "1.1 [0.9, 1.3] =");
+        assert_eq!(RelativeCost::Level(by_chance).text(3), "1.2 [1.1, 1.5] ?");
         assert_eq!(legend([level]), "; =: not told apart");
         assert_eq!(legend([by_chance, level]), "; =: not told apart; ?: may be chance");
         assert_eq!(legend([]), "");

@@ -7,14 +7,14 @@ use record::{Ageing, Axis, CellReport, Conditions, Document, TargetRecord};
 use super::ranking::has_too_few_blocks;
 use super::text::{Page, SENTENCE, Style};
 use super::{footprint, names};
-use crate::analysis::{BLOCKS_LEAST, is_called_as_library};
+use crate::analysis::{BLOCKS_MIN, is_called_as_library};
 use crate::units;
 use textual::{list, plural, unbroken, widest};
 
 /// Mount options that nearly every file system has and that carry no information.
 const MOUNT_DEFAULTS: [&str; 3] = ["rw", "relatime", "seclabel"];
 /// Mount options beyond this number of characters are left out.
-const MOUNT_WIDTH_MOST: usize = 60;
+const MOUNT_WIDTH_MAX: usize = 60;
 
 /// The head of the report.
 pub(super) fn render(page: &mut Page, document: &Document) {
@@ -51,7 +51,7 @@ pub(super) fn place(document: &Document) -> String {
 /// Says that there are too few blocks for any certainty, if that is so.
 pub(super) fn too_few(document: &Document) -> Option<String> {
     has_too_few_blocks(document).then(|| {
-        format!("Too few blocks to compare targets or give intervals: {BLOCKS_LEAST} are needed.")
+        format!("Too few blocks to compare targets or give intervals: {BLOCKS_MIN} are needed.")
     })
 }
 
@@ -227,7 +227,7 @@ fn mount_options(options: &str) -> String {
     let told = options.split(',').filter(|option| !MOUNT_DEFAULTS.contains(option));
     let mut text = String::new();
     for option in told.filter(|option| !option.is_empty()) {
-        if text.len() + option.len() > MOUNT_WIDTH_MOST {
+        if text.len() + option.len() > MOUNT_WIDTH_MAX {
             return format!("{text},...");
         }
         if !text.is_empty() {

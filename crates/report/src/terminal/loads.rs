@@ -3,15 +3,15 @@
 use record::{Document, LoadComparison, LoadCost, LoadReport, LoadValidation, Verdict};
 use textual::{Indent, list, unbroken};
 
-use super::grid::{self, Entry, Span};
+use super::grid::{self, CostRatio, RelativeCost};
 use super::names;
-use super::ranking::{Slower, has_too_few_blocks};
+use super::ranking::{Slowdown, has_too_few_blocks};
 use super::text::{Page, SENTENCE, Style};
 use crate::sentences::{LoadDoubt, LoadLine};
 use crate::units::{self, Wording};
 
 /// The share of a difference from which one kind of operation is named alone.
-const MOST: f64 = 0.5;
+const MAJORITY: f64 = 0.5;
 /// If loads have more lines than this, one of them says what programs do not confirm.
 const NOTE_BEYOND: usize = 2;
 /// The indentation below the sentence of a load.
@@ -108,7 +108,7 @@ fn doubt(load: &LoadReport) -> Option<LoadDoubt> {
 
 /// A row for each load, with an entry for each target, in at most `most` lines; `None` if no load
 /// can be estimated.
-pub(super) fn part(document: &Document, most: usize) -> Option<grid::Part> {
+pub(super) fn part(document: &Document, most: usize) -> Option<grid::RowGroup> {
     if document.loads.is_empty() || has_too_few_blocks(document) {
         return None;
     }
@@ -120,7 +120,7 @@ pub(super) fn part(document: &Document, most: usize) -> Option<grid::Part> {
     let said = marks.iter().filter(|(wanted, _)| has(*wanted)).map(|it| it.1);
     let said: Vec<&str> = std::iter::once("estimated").chain(said).collect();
     let heading = format!("Best for ({})", said.join("; "));
-    let (told, others) = told(document, most);
+    let (told, others) = shown_and_rest(document, most);
     let row = |load: &LoadReport| {
         let mark = match doubt(load) {
             Some(LoadDoubt::Unconfirmed) => " *",
@@ -128,35 +128,39 @@ pub(super) fn part(document: &Document, most: usize) -> Option<grid::Part> {
             None => "",
         };
         let entries = document.targets.iter().map(|target| entry(load, &target.label)).collect();
-        grid::Row { title: format!("{}{mark}", load.name), entries }
+        grid::RatioRow { title: format!("{}{mark}", load.name), entries }
     };
     let rows = document.loads.iter().take(told).map(row).collect();
-    Some(grid::Part { heading, rows, note: others })
+    Some(grid::RowGroup { heading, rows, note: others })
 }
 
 /// How many loads get a line, and a note about the others.
-fn told(document: &Document, most: usize) -> (usize, Option<String>) {
+fn shown_and_rest(document: &Document, most: usize) -> (usize, Option<String>) {
     let all = document.loads.len();
     let told = if all <= most { all } else { most.saturating_sub(1) };
     (told, (told < all).then(|| format!("and {} more (--full)", all - told)))
 }
 
 /// How a target compares with the fastest.
-fn entry(load: &LoadReport, target: &str) -> Entry {
-    let Some(best) = quickest(load) else { return Entry::Without("not measured") };
+fn entry(load: &LoadReport, target: &str) -> RelativeCost {
+    let Some(best) = quickest(load) else { return RelativeCost::Without("not measured") };
     if best.target == target {
-        return Entry::Best;
+        return RelativeCost::Best;
     }
     if load.costs.iter().all(|cost| cost.target != target) {
-        return Entry::Without("not measured");
+        return RelativeCost::Without("not measured");
     }
     let found = comparison(load, &best.target, target);
     let by = found.and_then(|found| Some((found, slowness(found, target)?)));
-    let Some((found, Slower { ratio, low, high })) = by else {
-        return Entry::Without("too little data");
+    let Some((found, Slowdown { ratio, low, high })) = by else {
+        return RelativeCost::Without("too little data");
     };
-    let span = Span { ratio, low, high };
-    if found.verdict.is_different() && low > 1.0 { Entry::Worse(span) } else { Entry::Level(span) }
+    let span = CostRatio { ratio, low, high };
+    if found.verdict.is_different() && low > 1.0 {
+        RelativeCost::Worse(span)
+    } else {
+        RelativeCost::Level(span)
+    }
 }
 
 /// `programs contradict build; unconfirmed: database`
@@ -187,7 +191,7 @@ pub(super) fn render_lines(page: &mut Page, document: &Document, most: usize) {
     // If there is little room, the loads themselves get all of it.
     let note = note.filter(|_| heading.is_none() && most > NOTE_BEYOND);
     let most = most - usize::from(note.is_some());
-    let (told, others) = told(document, most);
+    let (told, others) = shown_and_rest(document, most);
     for load in document.loads.iter().take(told) {
         let room = page.width().saturating_sub(SENTENCE.first);
         let whole = sentence(load, Detail::All);
@@ -234,7 +238,7 @@ fn answer(load: &LoadReport, detail: Detail) -> String {
     if related.iter().all(|(_, found)| found.verdict == Verdict::NotEnoughData) {
         return "too little data to tell".to_owned();
     }
-    let mut slower: Vec<(&LoadCost, Slower)> = Vec::new();
+    let mut slower: Vec<(&LoadCost, Slowdown)> = Vec::new();
     let mut alike = vec![names::label(&best.target)];
     for (cost, found) in related {
         let by = slowness(found, &cost.target).filter(|by| by.low > 1.0);
@@ -248,7 +252,7 @@ fn answer(load: &LoadReport, detail: Detail) -> String {
         return format!("{} cannot be told apart", list(&alike, "and"));
     };
     let why = if detail == Detail::Least { None } else { why(best, second) };
-    let told = |(at, (cost, by)): (usize, &(&LoadCost, Slower))| {
+    let told = |(at, (cost, by)): (usize, &(&LoadCost, Slowdown))| {
         let ratio = units::ratio(by.ratio, by.low, by.high);
         let label = names::label(&cost.target);
         // If several targets are slower, it is given for the first.
@@ -287,7 +291,7 @@ fn alone(load: &LoadReport, cost: &LoadCost, detail: Detail) -> String {
     let interval = text.interval.map(|interval| format!(" {interval}")).unwrap_or_default();
     let most = cost.parts.iter().max_by(|left, right| left.time_ns.total_cmp(&right.time_ns));
     let why = most
-        .filter(|part| part.time_ns >= MOST * cost.time_ns)
+        .filter(|part| part.time_ns >= MAJORITY * cost.time_ns)
         .map(|part| format!(", mostly {}", part.kind));
     let time = format!("{}{interval}{unit}", text.value.trim_end());
     let Some(missing) = load.missing.first() else {
@@ -305,9 +309,9 @@ fn comparison<'a>(load: &'a LoadReport, one: &str, other: &str) -> Option<&'a Lo
 }
 
 /// How many times as long `target` takes as the other of the comparison.
-fn slowness(found: &LoadComparison, target: &str) -> Option<Slower> {
+fn slowness(found: &LoadComparison, target: &str) -> Option<Slowdown> {
     let (ratio, interval) = found.ratio.zip(found.interval)?;
-    Some(Slower::of(ratio, &interval, found.second == target))
+    Some(Slowdown::new(ratio, &interval, found.second == target))
 }
 
 /// Which operations account for the difference: `mostly fsync`, `from reads and opens`.
@@ -325,7 +329,7 @@ fn why(best: &LoadCost, other: &LoadCost) -> Option<String> {
     let all: f64 = parts.iter().map(|(_, more)| more).sum();
     match parts.as_slice() {
         [(kind, _)] => Some(format!("all of it {kind}")),
-        [(kind, more), ..] if *more >= MOST * all => Some(format!("mostly {kind}")),
+        [(kind, more), ..] if *more >= MAJORITY * all => Some(format!("mostly {kind}")),
         [(first, _), (second, _), ..] => Some(format!("from {first} and {second}")),
         [] => None,
     }

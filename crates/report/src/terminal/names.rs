@@ -8,13 +8,13 @@ use super::text::shortened;
 use textual::plain_text;
 
 /// A longer label is shortened; the list of targets has all of it.
-const LABEL_WIDTH_MOST: usize = 16;
+const LABEL_WIDTH_MAX: usize = 16;
 
 /// A target's label, as in sentences and tables.
 pub(super) fn label(label: &str) -> String {
     match label.strip_suffix(BY_LIBRARY) {
-        Some(given) => format!("{}{BY_LIBRARY}", shortened(&plain_text(given), LABEL_WIDTH_MOST)),
-        None => shortened(&plain_text(label), LABEL_WIDTH_MOST),
+        Some(given) => format!("{}{BY_LIBRARY}", shortened(&plain_text(given), LABEL_WIDTH_MAX)),
+        None => shortened(&plain_text(label), LABEL_WIDTH_MAX),
     }
 }
 

@@ -11,14 +11,14 @@ use textual::{Indent, widest};
 /// Values from smallest to largest; what was not measured is blank.
 const RAMP: [char; 8] = ['.', ':', '-', '=', '+', '*', '%', '#'];
 /// Maximum width of a strip, in characters.
-const STRIP_MOST: usize = 40;
+const STRIP_MAX: usize = 40;
 /// With fewer points, a strip adds nothing to the metrics.
-const POINTS_LEAST: usize = 8;
+const POINTS_MIN: usize = 8;
 /// Values that span more than this factor are drawn on a logarithmic scale.
-const LINEAR_MOST: f64 = 20.0;
+const LINEAR_MAX: f64 = 20.0;
 /// If less than this share of a file is resident, or less than this share is missing, no picture is
 /// needed.
-const RESIDENT_LEAST: f64 = 0.05;
+const RESIDENT_MIN: f64 = 0.05;
 
 /// The strips of these benchmarks, and what their characters mean.
 pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
@@ -34,7 +34,7 @@ pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
 
 fn of_benchmark(page: &mut Page, cells: &[&CellReport]) {
     let Some(title) = cells.first().map(|cell| &cell.title) else { return };
-    let strip = page.width().saturating_sub(48).clamp(10, STRIP_MOST);
+    let strip = page.width().saturating_sub(48).clamp(10, STRIP_MAX);
     let mut titles: Vec<&str> = Vec::new();
     for one in cells.iter().flat_map(|cell| &cell.observations) {
         titles.extend(title_of(one).filter(|own| !titles.contains(own)));
@@ -92,11 +92,11 @@ pub(super) fn is_over_time(cell: &CellReport) -> bool {
 fn varies(series: &Series) -> bool {
     let mut values = series.points.iter().map(|(_, value)| *value);
     let first = values.next();
-    series.points.len() >= POINTS_LEAST && values.any(|value| Some(value) != first)
+    series.points.len() >= POINTS_MIN && values.any(|value| Some(value) != first)
 }
 
 fn needs_picture(pages: &PageRuns) -> bool {
-    (RESIDENT_LEAST..=1.0 - RESIDENT_LEAST).contains(&resident_share(pages))
+    (RESIDENT_MIN..=1.0 - RESIDENT_MIN).contains(&resident_share(pages))
 }
 
 fn resident_share(pages: &PageRuns) -> f64 {
@@ -105,10 +105,10 @@ fn resident_share(pages: &PageRuns) -> f64 {
 }
 
 /// A label, its strip, and the ends of its range as text.
-type Row = (String, String, String);
+type StripRow = (String, String, String);
 
 /// What the characters mean, and a row per target.
-fn rows(seen: &[(String, &Observation)], strip: usize) -> (&'static str, Vec<Row>) {
+fn rows(seen: &[(String, &Observation)], strip: usize) -> (&'static str, Vec<StripRow>) {
     let series = seen.iter().filter_map(|(label, one)| {
         if let Observation::Series(series) = one { Some((label, series)) } else { None }
     });
@@ -131,12 +131,12 @@ fn rows(seen: &[(String, &Observation)], strip: usize) -> (&'static str, Vec<Row
     ("from start to end of the file", pages.collect())
 }
 
-fn series_rows(series: &[(&String, &Series)], strip: usize) -> (&'static str, Vec<Row>) {
+fn series_rows(series: &[(&String, &Series)], strip: usize) -> (&'static str, Vec<StripRow>) {
     let all = || series.iter().flat_map(|(_, one)| &one.points);
     let end = all().map(|(at, _)| *at).fold(0.0, f64::max);
     let most = all().map(|(_, value)| *value).fold(0.0, f64::max);
     let least = all().map(|(_, value)| *value).filter(|value| *value > 0.0).fold(most, f64::min);
-    let is_log = least > 0.0 && most / least > LINEAR_MOST;
+    let is_log = least > 0.0 && most / least > LINEAR_MAX;
     let share = |value: f64| match (is_log, value > 0.0) {
         (true, true) => (value / least).ln() / (most / least).ln(),
         (true, false) => 0.0,

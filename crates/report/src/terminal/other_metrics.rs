@@ -2,7 +2,7 @@
 
 use record::CellReport;
 
-use super::columns::{self, Row};
+use super::columns::{self, FigureRow};
 use super::text::Page;
 use super::{beside, names};
 use crate::units;
@@ -15,17 +15,17 @@ pub(super) fn render(page: &mut Page, benchmarks: &[Vec<&CellReport>]) {
             targets.push(&cell.target);
         }
     }
-    let rows: Vec<Row> =
+    let rows: Vec<FigureRow> =
         benchmarks.iter().flat_map(|cells| of_benchmark(cells, &targets)).collect();
     if !rows.is_empty() {
         page.blank();
         let names = targets.iter().map(|target| names::label(target)).collect();
-        columns::side_by_side(page, &Row::new("", names), &rows);
+        columns::side_by_side(page, &FigureRow::new("", names), &rows);
     }
 }
 
 /// Its title, then its further metrics; empty if it has none.
-fn of_benchmark(cells: &[&CellReport], targets: &[&str]) -> Vec<Row> {
+fn of_benchmark(cells: &[&CellReport], targets: &[&str]) -> Vec<FigureRow> {
     let mut metrics: Vec<&str> = Vec::new();
     for metric in cells.iter().flat_map(|cell| cell.metrics.iter().skip(1)) {
         let name = metric.name.as_str();
@@ -40,11 +40,11 @@ fn of_benchmark(cells: &[&CellReport], targets: &[&str]) -> Vec<Row> {
             Some(columns::figure(cell.metrics.iter().find(|metric| metric.name == **name)?))
         };
         let figures = targets.iter().map(|target| figure(target).unwrap_or_else(|| "-".to_owned()));
-        Row::new(&format!("  {}", units::words(name)), figures.collect())
+        FigureRow::new(&format!("  {}", units::words(name)), figures.collect())
     };
-    let rows: Vec<Row> = metrics.iter().map(row).collect();
+    let rows: Vec<FigureRow> = metrics.iter().map(row).collect();
     let title = cells.first().filter(|_| !rows.is_empty());
-    title.map(|cell| Row::new(&cell.title, Vec::new())).into_iter().chain(rows).collect()
+    title.map(|cell| FigureRow::new(&cell.title, Vec::new())).into_iter().chain(rows).collect()
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use record::{Better, CellReport, Document, Verdict, Warning};
 
-use super::ranking::{Entry, Ranking, Relation, Slower, has_too_few_blocks, relation};
+use super::ranking::{RankedTarget, Ranking, Relation, Slowdown, has_too_few_blocks, relation};
 use super::{names, story};
-use crate::analysis::BLOCKS_LEAST;
+use crate::analysis::BLOCKS_MIN;
 use crate::units::{self, Figure, Wording};
 use textual::{list, p_equation, plural, unbroken};
 
@@ -14,12 +14,12 @@ pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'
     let mut clauses = Vec::new();
     // If neither direction is better, as for a window, nothing is slower and the figures are
     // enough.
-    let describes = |entry: &Entry<'_>| entry.metric.better == Better::Neither;
+    let describes = |entry: &RankedTarget<'_>| entry.metric.better == Better::Neither;
     if ranking.entries.iter().any(describes) {
         clauses.push(described(&ranking.entries));
     } else if let Some((best, others)) = ranking.entries.split_first() {
         clauses.push(own_figure(*best));
-        let related: Vec<(Entry<'_>, Relation)> =
+        let related: Vec<(RankedTarget<'_>, Relation)> =
             others.iter().map(|other| (*other, relation(document, *best, *other))).collect();
         clauses.extend(differences(&related));
         clauses.extend(alike_the_best(*best, &related));
@@ -35,7 +35,7 @@ pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'
 
 /// Says that other programs kept the machine busy while some of this was measured: no difference is
 /// claimed without that caveat.
-fn on_busy_machine(entries: &[Entry<'_>]) -> Option<String> {
+fn on_busy_machine(entries: &[RankedTarget<'_>]) -> Option<String> {
     let mut busy = Vec::new();
     for report in entries.iter().flat_map(|entry| &entry.cell.warnings) {
         if let Warning::BusyMachine { replicates, of, .. } = report.warning {
@@ -54,7 +54,7 @@ fn on_busy_machine(entries: &[Entry<'_>]) -> Option<String> {
 }
 
 /// Says that a difference depends on the size of the volume, and which targets' volumes.
-fn depends_on_volume_size(entries: &[Entry<'_>]) -> Option<String> {
+fn depends_on_volume_size(entries: &[RankedTarget<'_>]) -> Option<String> {
     let depending = entries.iter().filter(|entry| is_of_volume_size(entry.cell));
     let labels: Vec<String> = depending.map(|entry| label(*entry)).collect();
     (!labels.is_empty()).then(|| format!("depends on the volume's size ({})", list(&labels, "and")))
@@ -67,7 +67,7 @@ pub(super) fn is_of_volume_size(cell: &CellReport) -> bool {
 }
 
 /// `window 2.5 MiB on ext4 and xfs, 4 MiB on btrfs`: the measured values, and which are equal.
-fn described(entries: &[Entry<'_>]) -> String {
+fn described(entries: &[RankedTarget<'_>]) -> String {
     let mut figures: Vec<(String, Vec<String>)> = Vec::new();
     for entry in entries {
         let figure = units::of_metric(entry.metric, Wording::Full);
@@ -93,12 +93,12 @@ fn has_no_width(interval: &str) -> bool {
 }
 
 /// `tmpfs 6.1 us [6.0, 6.2]`.
-pub(super) fn own_figure(entry: Entry<'_>) -> String {
-    said(&label(entry), &units::of_metric(entry.metric, Wording::Full))
+pub(super) fn own_figure(entry: RankedTarget<'_>) -> String {
+    labelled(&label(entry), &units::of_metric(entry.metric, Wording::Full))
 }
 
 /// A figure after its label, which may be broken only before the interval.
-fn said(label: &str, figure: &Figure) -> String {
+fn labelled(label: &str, figure: &Figure) -> String {
     let colon = if figure.is_none() { ":" } else { "" };
     let own = unbroken(&format!("{label}{colon} {}", figure.value));
     match &figure.interval {
@@ -108,7 +108,7 @@ fn said(label: &str, figure: &Figure) -> String {
 }
 
 /// `ext4 4.3x slower [4.1, 4.6], xfs 4.4x slower [4.2, 4.7]`: those that certainly differ.
-fn differences(related: &[(Entry<'_>, Relation)]) -> Option<String> {
+fn differences(related: &[(RankedTarget<'_>, Relation)]) -> Option<String> {
     let said: Vec<String> = related
         .iter()
         .filter(|(_, relation)| relation.verdict.is_different())
@@ -122,8 +122,8 @@ fn differences(related: &[(Entry<'_>, Relation)]) -> Option<String> {
 }
 
 /// Medians and pairs can rank two targets in opposite order; the pairs are right.
-fn slower(other: Entry<'_>, slower: Slower) -> String {
-    let Slower { ratio, low, high } = slower;
+fn slower(other: RankedTarget<'_>, slower: Slowdown) -> String {
+    let Slowdown { ratio, low, high } = slower;
     let (worse, better) = units::comparatives(&other.metric.unit, other.metric.better);
     let (ratio, word) = if ratio >= 1.0 {
         (units::ratio(ratio, low, high), worse)
@@ -135,9 +135,12 @@ fn slower(other: Entry<'_>, slower: Slower) -> String {
 }
 
 /// `xfs and f2fs the same; tmpfs and ext4 cannot be told apart (0.98x to 1.05x, p = 0.41)`.
-pub(super) fn alike_the_best(best: Entry<'_>, related: &[(Entry<'_>, Relation)]) -> Option<String> {
+pub(super) fn alike_the_best(
+    best: RankedTarget<'_>,
+    related: &[(RankedTarget<'_>, Relation)],
+) -> Option<String> {
     let alike = related.iter().filter(|(_, relation)| relation.verdict == Verdict::NotToldApart);
-    let mut alike: Vec<&(Entry<'_>, Relation)> = alike.collect();
+    let mut alike: Vec<&(RankedTarget<'_>, Relation)> = alike.collect();
     let same: Vec<String> = alike
         .extract_if(.., |(_, relation)| is_same(relation))
         .map(|(other, _)| label(*other))
@@ -152,7 +155,10 @@ fn is_same(relation: &Relation) -> bool {
     relation.slower.is_some_and(|slower| slower.low >= 1.0 && slower.high <= 1.0)
 }
 
-fn not_told_apart(best: Entry<'_>, alike: &[&(Entry<'_>, Relation)]) -> Option<String> {
+fn not_told_apart(
+    best: RankedTarget<'_>,
+    alike: &[&(RankedTarget<'_>, Relation)],
+) -> Option<String> {
     if let [(other, relation)] = alike {
         let possible = possible(relation);
         return Some(format!(
@@ -161,7 +167,7 @@ fn not_told_apart(best: Entry<'_>, alike: &[&(Entry<'_>, Relation)]) -> Option<S
             label(*other)
         ));
     }
-    let named = |(other, relation): &&(Entry<'_>, Relation)| {
+    let named = |(other, relation): &&(RankedTarget<'_>, Relation)| {
         format!("{}{}", label(*other), possible(relation))
     };
     let said: Vec<String> = alike.iter().map(named).collect();
@@ -179,15 +185,15 @@ fn possible(relation: &Relation) -> String {
 /// Neighbours in rank after the best that cannot be told apart from each other.
 pub(super) fn alike_neighbours(
     document: &Document,
-    related: &[(Entry<'_>, Relation)],
+    related: &[(RankedTarget<'_>, Relation)],
 ) -> Vec<String> {
     // Those that cannot be told apart from the best have already been named.
-    let behind: Vec<Entry<'_>> = related
+    let behind: Vec<RankedTarget<'_>> = related
         .iter()
         .filter(|(_, relation)| relation.verdict.is_different())
         .map(|(entry, _)| *entry)
         .collect();
-    let alike = |pair: &[Entry<'_>]| {
+    let alike = |pair: &[RankedTarget<'_>]| {
         let relation = relation(document, pair[0], pair[1]);
         let (first, second) = (label(pair[0]), label(pair[1]));
         (relation.verdict == Verdict::NotToldApart).then(|| {
@@ -203,8 +209,8 @@ pub(super) fn alike_neighbours(
 
 /// `xfs 27 us, btrfs 31 us (3 common blocks are too few to compare)`. If that is the case in the
 /// whole run, it has already been said.
-fn not_enough(document: &Document, related: &[(Entry<'_>, Relation)]) -> Option<String> {
-    let without: Vec<&(Entry<'_>, Relation)> =
+fn not_enough(document: &Document, related: &[(RankedTarget<'_>, Relation)]) -> Option<String> {
+    let without: Vec<&(RankedTarget<'_>, Relation)> =
         related.iter().filter(|(_, relation)| relation.verdict == Verdict::NotEnoughData).collect();
     let blocks = without.iter().map(|(_, relation)| relation.blocks).min()?;
     let figures: Vec<String> = without.iter().map(|(entry, _)| own_figure(*entry)).collect();
@@ -217,7 +223,7 @@ fn not_enough(document: &Document, related: &[(Entry<'_>, Relation)]) -> Option<
 
 /// What prevents a comparison over this many common blocks.
 pub(super) fn why_not_compared(blocks: u32) -> String {
-    if blocks >= BLOCKS_LEAST {
+    if blocks >= BLOCKS_MIN {
         return "their ratio varies too much to state, the machine was too busy, or some values are \
                 0; a larger --budget, for more blocks, may narrow it"
             .to_owned();
@@ -242,7 +248,7 @@ pub(super) fn absent(cells: &[&CellReport]) -> Vec<String> {
 }
 
 /// The target's name.
-pub(super) fn label(entry: Entry<'_>) -> String {
+pub(super) fn label(entry: RankedTarget<'_>) -> String {
     names::label(&entry.cell.target)
 }
 

@@ -3,7 +3,7 @@
 use record::{Document, IntervalReport, Verdict};
 
 use super::names;
-use super::ranking::{Entry, Ranking, Relation, has_too_few_blocks, relation};
+use super::ranking::{RankedTarget, Ranking, Relation, has_too_few_blocks, relation};
 use super::sentence::{
     absent, alike_neighbours, alike_the_best, label, own_figure, why_not_compared,
 };
@@ -16,7 +16,7 @@ pub(super) fn sentence(document: &Document, title: &str, ranking: &Ranking<'_>) 
     let figures: Vec<String> = ranking.entries.iter().copied().map(own_figure).collect();
     let mut clauses = vec![format!("speed-up {}", figures.join(", "))];
     if let Some((best, others)) = ranking.entries.split_first() {
-        let related: Vec<(Entry<'_>, Relation)> =
+        let related: Vec<(RankedTarget<'_>, Relation)> =
             others.iter().map(|other| (*other, relation(document, *best, *other))).collect();
         clauses.extend(differences(*best, &related));
         clauses.extend(alike_the_best(*best, &related));
@@ -34,7 +34,7 @@ pub(super) fn sentence(document: &Document, title: &str, ranking: &Ranking<'_>) 
 
 /// `ext4 and xfs scale less than tmpfs`. Medians and pairs can rank two targets in opposite order;
 /// the pairs are right.
-fn differences(best: Entry<'_>, related: &[(Entry<'_>, Relation)]) -> Vec<String> {
+fn differences(best: RankedTarget<'_>, related: &[(RankedTarget<'_>, Relation)]) -> Vec<String> {
     let real = || related.iter().filter(|(_, relation)| relation.verdict.is_different());
     let is_less = |relation: &Relation| relation.slower.is_none_or(|slower| slower.ratio >= 1.0);
     let clause = |less: bool, word: &str| {
@@ -47,7 +47,7 @@ fn differences(best: Entry<'_>, related: &[(Entry<'_>, Relation)]) -> Vec<String
     [clause(true, "less"), clause(false, "more")].into_iter().flatten().collect()
 }
 
-fn not_compared(document: &Document, related: &[(Entry<'_>, Relation)]) -> Option<String> {
+fn not_compared(document: &Document, related: &[(RankedTarget<'_>, Relation)]) -> Option<String> {
     let without =
         || related.iter().filter(|(_, relation)| relation.verdict == Verdict::NotEnoughData);
     let blocks = without().map(|(_, relation)| relation.blocks).min()?;
@@ -58,9 +58,9 @@ fn not_compared(document: &Document, related: &[(Entry<'_>, Relation)]) -> Optio
 }
 
 /// Whether there is a speed-up, as far as the intervals tell.
-fn against_one(entries: &[Entry<'_>]) -> Vec<String> {
+fn against_one(entries: &[RankedTarget<'_>]) -> Vec<String> {
     let those = |is_it: fn(&IntervalReport) -> bool| -> Vec<String> {
-        let has = |entry: &&Entry<'_>| entry.metric.interval.as_ref().is_some_and(is_it);
+        let has = |entry: &&RankedTarget<'_>| entry.metric.interval.as_ref().is_some_and(is_it);
         entries.iter().filter(has).map(|entry| label(*entry)).collect()
     };
     let above = those(|interval| interval.low > 1.0);

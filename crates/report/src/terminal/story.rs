@@ -6,8 +6,8 @@
 use record::{Better, Document, Verdict, Warning};
 
 use super::names;
-use super::ranking::{Entry, Relation, Slower, by_median, relation};
-use crate::analysis::{self, BLOCKS_LEAST, Certainty, Stand};
+use super::ranking::{RankedTarget, Relation, Slowdown, by_median, relation};
+use crate::analysis::{self, BLOCKS_MIN, Certainty, SlowdownEstimate};
 use crate::units;
 use textual::{grouped, unbroken};
 
@@ -15,23 +15,28 @@ use textual::{grouped, unbroken};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Story<'a> {
     /// Ordered by the mean: `median` says how the second target compares with the first.
-    second: Entry<'a>,
-    first: Entry<'a>,
+    second: RankedTarget<'a>,
+    first: RankedTarget<'a>,
     median: Relation,
     /// The target whose mean is dominated by a few of its operations.
-    carried: Entry<'a>,
+    carried: RankedTarget<'a>,
 }
 
 impl<'a> Story<'a> {
     /// The story of two targets, where `better` is better by the mean; `None` if mean and median
     /// agree, or if there is no median.
-    pub(super) fn of(document: &Document, better: Entry<'a>, worse: Entry<'a>) -> Option<Self> {
+    pub(super) fn new(
+        document: &Document,
+        better: RankedTarget<'a>,
+        worse: RankedTarget<'a>,
+    ) -> Option<Self> {
         if !analysis::is_mean(&better.metric.name) {
             return None;
         }
         let mean = relation(document, better, worse);
         let median = by_median(document, better, worse);
-        if mean.blocks < BLOCKS_LEAST || !analysis::are_different(stand(&mean), stand(&median)) {
+        if mean.blocks < BLOCKS_MIN || !analysis::are_different(slowdown(&mean), slowdown(&median))
+        {
             return None;
         }
         let ratio = |of: &Relation| of.slower.map_or(1.0, |slower| slower.ratio);
@@ -48,7 +53,7 @@ impl<'a> Story<'a> {
                 let own = unbroken(&format!("{second} {} {word}", ratio.value));
                 format!("{own} {}", unbroken(&ratio.interval))
             }
-            (Some(Slower { ratio, low, high }), Verdict::NotToldApart) => {
+            (Some(Slowdown { ratio, low, high }), Verdict::NotToldApart) => {
                 let range = units::ratio(ratio, low, high).range;
                 format!(
                     "{first} and {second} cannot be told apart {}",
@@ -102,24 +107,28 @@ impl<'a> Story<'a> {
 
 /// `in the median, ext4 2.1x slower [2.0, 2.2]`: the targets whose median compares differently with
 /// that of the best than the mean says.
-pub(super) fn clause(document: &Document, best: Entry<'_>, others: &[Entry<'_>]) -> Option<String> {
-    let stories = others.iter().filter_map(|other| Story::of(document, best, *other));
+pub(super) fn clause(
+    document: &Document,
+    best: RankedTarget<'_>,
+    others: &[RankedTarget<'_>],
+) -> Option<String> {
+    let stories = others.iter().filter_map(|other| Story::new(document, best, *other));
     let said: Vec<String> = stories.map(|story| story.clause()).collect();
     (!said.is_empty()).then(|| format!("in the median, {}", said.join(", ")))
 }
 
-fn stand(relation: &Relation) -> Stand {
+fn slowdown(relation: &Relation) -> SlowdownEstimate {
     let difference = match relation.verdict {
         Verdict::Real => Some(Certainty::BeyondMargin),
         Verdict::RealSizeUnknown => Some(Certainty::SizeUnknown),
         Verdict::NotToldApart | Verdict::NotEnoughData => None,
     };
-    let ratio = relation.slower.map(|Slower { ratio, low, high }| [ratio, low, high]);
-    Stand { difference, ratio }
+    let ratio = relation.slower.map(|Slowdown { ratio, low, high }| [ratio, low, high]);
+    SlowdownEstimate { difference, ratio }
 }
 
 /// The ratio, and `slower` or `faster`.
-fn worded(Slower { ratio, low, high }: Slower) -> (units::RatioText, &'static str) {
+fn worded(Slowdown { ratio, low, high }: Slowdown) -> (units::RatioText, &'static str) {
     let (slower, faster) = units::comparatives("ns", Better::Lower);
     if ratio >= 1.0 {
         (units::ratio(ratio, low, high), slower)
@@ -128,7 +137,7 @@ fn worded(Slower { ratio, low, high }: Slower) -> (units::RatioText, &'static st
     }
 }
 
-fn label(entry: Entry<'_>) -> String {
+fn label(entry: RankedTarget<'_>) -> String {
     names::label(&entry.cell.target)
 }
 

@@ -6,13 +6,13 @@
 use record::{CellReport, MetricReport, PercentileOf, StandardMetric};
 
 use super::names;
-use super::ranking::{Entry, Ranking};
+use super::ranking::{RankedTarget, Ranking};
 use super::text::{Page, Style};
 use crate::units::{self, Wording};
 use textual::{GAP, INDENT, Indent, Layout, widest, wrap};
 
 /// Titles are not made narrower than this while there are columns to leave out.
-const TITLE_WIDTH_LEAST: usize = 21;
+const TITLE_WIDTH_MIN: usize = 21;
 const TARGET: &str = "target";
 /// Metrics whose value in a block is the mean over its operations.
 const MEANS: [StandardMetric; 4] = [
@@ -67,8 +67,8 @@ impl Column {
         }
     }
 
-    fn text(self, entry: Entry<'_>) -> String {
-        let Entry { cell, metric } = entry;
+    fn text(self, entry: RankedTarget<'_>) -> String {
+        let RankedTarget { cell, metric } = entry;
         let primary = || units::of_metric(metric, Wording::Short);
         match self {
             Self::Figure => primary().value,
@@ -107,7 +107,7 @@ pub(super) fn render(page: &mut Page, benchmarks: &[(&str, Ranking<'_>)]) {
         page.width().saturating_sub(INDENT + GAP + label_width + figures)
     };
     for least in Column::LEAST_FIRST {
-        if title_room(&columns) >= TITLE_WIDTH_LEAST.min(longest) {
+        if title_room(&columns) >= TITLE_WIDTH_MIN.min(longest) {
             break;
         }
         columns.retain(|column| *column != least);
@@ -120,7 +120,7 @@ pub(super) fn render(page: &mut Page, benchmarks: &[(&str, Ranking<'_>)]) {
     let head = columns.iter().map(|column| column.head(level, is_mean));
     page.line(&layout.line([String::new(), TARGET.to_owned()].into_iter().chain(head)), Style::Dim);
     for (title, ranking) in benchmarks.iter().filter(|(_, ranking)| !ranking.entries.is_empty()) {
-        let row = |entry: &Entry<'_>| {
+        let row = |entry: &RankedTarget<'_>| {
             let figures = columns.iter().map(|column| column.text(*entry));
             std::iter::once(label(*entry)).chain(figures).collect()
         };
@@ -139,7 +139,7 @@ fn render_group(page: &mut Page, layout: &Layout, group: &Group<'_>) {
     }
 }
 
-fn label(entry: Entry<'_>) -> String {
+fn label(entry: RankedTarget<'_>) -> String {
     names::label(&entry.cell.target)
 }
 
@@ -156,7 +156,7 @@ fn percentile(cell: &CellReport, which: f64) -> String {
 }
 
 /// Median bandwidth, unless it is the primary metric.
-fn bandwidth(entry: Entry<'_>) -> String {
+fn bandwidth(entry: RankedTarget<'_>) -> String {
     let is_bandwidth = |metric: &&MetricReport| metric.is(StandardMetric::BANDWIDTH);
     let metric = entry.cell.metrics.iter().skip(1).find(is_bandwidth);
     let text = |metric: &MetricReport| {

@@ -22,7 +22,7 @@ use crate::sample::{Sample, noisy};
 const MIB: u64 = 1024 * 1024;
 
 /// One benchmark of the survey below.
-struct Row {
+struct SurveyRow {
     name: &'static str,
     title: &'static str,
     dimension: Dimension,
@@ -32,43 +32,43 @@ struct Row {
     times_ns: [f64; 4],
 }
 
-const ROWS: [Row; 6] = [
-    Row {
+const ROWS: [SurveyRow; 6] = [
+    SurveyRow {
         name: "random-read-4k-warm",
         title: "random read 4 KiB, warm",
         dimension: Dimension::InMemory,
         cache_state: CacheState::Warm,
         times_ns: [478.0, 496.0, 497.0, 561.0],
     },
-    Row {
+    SurveyRow {
         name: "sequential-read-1m-cold",
         title: "sequential read 1 MiB, cold",
         dimension: Dimension::Io,
         cache_state: CacheState::Cold,
         times_ns: [f64::NAN, 1.9e6, 1.75e6, 2.1e6],
     },
-    Row {
+    SurveyRow {
         name: "append-fsync-4k",
         title: "append 4 KiB and fsync",
         dimension: Dimension::Io,
         cache_state: CacheState::Any,
         times_ns: [f64::NAN, 190_000.0, 183_000.0, 412_000.0],
     },
-    Row {
+    SurveyRow {
         name: "create-100",
         title: "create, directory of 100",
         dimension: Dimension::Metadata,
         cache_state: CacheState::Warm,
         times_ns: [6100.0, 26_230.0, 26_300.0, 31_000.0],
     },
-    Row {
+    SurveyRow {
         name: "stat-missing-10000",
         title: "stat of a missing name, directory of 10,000",
         dimension: Dimension::Metadata,
         cache_state: CacheState::Warm,
         times_ns: [1900.0, 1783.0, 1795.0, 1788.0],
     },
-    Row {
+    SurveyRow {
         name: "mkdir-10000",
         title: "mkdir, directory of 10,000",
         dimension: Dimension::Metadata,

@@ -4,9 +4,9 @@ use crate::layout::Options;
 use textual::{Indent, plain_text, wrap};
 
 /// The widest report, however wide the terminal.
-pub(crate) const WIDTH_MOST: usize = 120;
+pub(crate) const WIDTH_MAX: usize = 120;
 /// The narrowest report: tables in less space are unreadable.
-pub(crate) const WIDTH_LEAST: usize = 40;
+pub(crate) const WIDTH_MIN: usize = 40;
 
 /// How a line is highlighted, if there is colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +29,12 @@ pub(crate) enum Style {
 
 /// A part of a line with its own style.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct StyledText {
     pub(crate) text: String,
     pub(crate) style: Style,
 }
 
-impl Piece {
+impl StyledText {
     /// A part without highlighting.
     pub(crate) fn plain(text: String) -> Self {
         Self { text, style: Style::Plain }
@@ -72,7 +72,7 @@ pub(crate) struct Page {
 impl Page {
     /// An empty page.
     pub(crate) fn new(options: &Options) -> Self {
-        let width = options.width.clamp(WIDTH_LEAST, WIDTH_MOST);
+        let width = options.width.clamp(WIDTH_MIN, WIDTH_MAX);
         Self { text: String::new(), width, colour: options.colour }
     }
 
@@ -131,16 +131,16 @@ impl Page {
     /// One line that is known to fit.
     pub(crate) fn line(&mut self, line: &str, style: Style) {
         debug_assert!(line.chars().count() <= self.width, "too wide: {line}");
-        self.pieces(&[Piece { text: line.to_owned(), style }]);
+        self.pieces(&[StyledText { text: line.to_owned(), style }]);
     }
 
     /// One line that is meant to be copied, and is therefore never cut.
     pub(crate) fn command(&mut self, line: &str, style: Style) {
-        self.pieces(&[Piece { text: line.to_owned(), style }]);
+        self.pieces(&[StyledText { text: line.to_owned(), style }]);
     }
 
     /// One line of several parts that is known to fit; trailing spaces are removed.
-    pub(crate) fn pieces(&mut self, pieces: &[Piece]) {
+    pub(crate) fn pieces(&mut self, pieces: &[StyledText]) {
         let last = pieces.iter().rposition(|piece| !piece.text.trim_end().is_empty());
         for (at, piece) in pieces.iter().enumerate().take(last.map_or(0, |last| last + 1)) {
             let text = if Some(at) == last { piece.text.trim_end() } else { &piece.text };

@@ -14,7 +14,7 @@ use textual::{list, plural};
 /// The beginning of the reason why a benchmark is left out if the budget has no time for it.
 const TOO_LONG: &str = "it does not fit into ";
 /// Number of benchmarks that are named before the rest are only counted.
-const NAMED_MOST: usize = 3;
+const NAMED_MAX: usize = 3;
 
 /// The sections of warnings, of what was skipped, and of what failed.
 pub(super) fn render(page: &mut Page, document: &Document) {
@@ -121,14 +121,14 @@ pub(super) fn failed(document: &Document) -> Vec<String> {
 }
 
 /// A kind of warning and the cells that have it.
-struct Kind<'a> {
+struct WarningGroup<'a> {
     worst: &'a WarningReport,
     cells: Vec<&'a CellReport>,
     /// Whether all cells have the same numbers.
     is_same: bool,
 }
 
-impl Kind<'_> {
+impl WarningGroup<'_> {
     fn sentence(&self, document: &Document) -> String {
         let worst = if self.is_same {
             String::new()
@@ -150,15 +150,15 @@ fn source(report: &WarningReport) -> String {
     }
 }
 
-fn kinds(document: &Document) -> Vec<Kind<'_>> {
-    let mut kinds: Vec<Kind<'_>> = Vec::new();
+fn kinds(document: &Document) -> Vec<WarningGroup<'_>> {
+    let mut kinds: Vec<WarningGroup<'_>> = Vec::new();
     for cell in &document.cells {
         for report in &cell.warnings {
-            let of_same_kind = |kind: &&mut Kind<'_>| {
+            let of_same_kind = |kind: &&mut WarningGroup<'_>| {
                 discriminant(&kind.worst.warning) == discriminant(&report.warning)
             };
             let Some(kind) = kinds.iter_mut().find(of_same_kind) else {
-                kinds.push(Kind { worst: report, cells: vec![cell], is_same: true });
+                kinds.push(WarningGroup { worst: report, cells: vec![cell], is_same: true });
                 continue;
             };
             kind.cells.push(cell);
@@ -196,11 +196,11 @@ fn places(document: &Document, cells: &[&CellReport]) -> String {
     }
     let titles =
         benchmarks.iter().zip(&each).map(|((_, group), on)| format!("{}{on}", group[0].title));
-    let mut named: Vec<String> = titles.take(NAMED_MOST).collect();
-    if benchmarks.len() > NAMED_MOST + 1 {
-        named.push(format!("{} other benchmarks", benchmarks.len() - NAMED_MOST));
-    } else if let Some((_, group)) = benchmarks.get(NAMED_MOST) {
-        named.push(format!("{}{}", group[0].title, each[NAMED_MOST]));
+    let mut named: Vec<String> = titles.take(NAMED_MAX).collect();
+    if benchmarks.len() > NAMED_MAX + 1 {
+        named.push(format!("{} other benchmarks", benchmarks.len() - NAMED_MAX));
+    } else if let Some((_, group)) = benchmarks.get(NAMED_MAX) {
+        named.push(format!("{}{}", group[0].title, each[NAMED_MAX]));
     }
     // Titles contain commas, so they are separated by semicolons.
     format!("{}{}", named.join("; "), common.unwrap_or_default())

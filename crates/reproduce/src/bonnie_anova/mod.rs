@@ -6,7 +6,7 @@
 //! systems is printed as 1322.89, which is `s_e sqrt(5/2)`; the formula beside it, and Jain's, say
 //! `s_e sqrt(2/5)` = 529.15. The paper's intervals and conclusion are based on the slip.
 //!
-//! [`Measured`] is the same experiment on this machine, with replications.
+//! [`RunAnalysis`] is the same experiment on this machine, with replications.
 
 mod measured;
 mod published;
@@ -20,7 +20,7 @@ use stats::design::{Analysis, ModelChoice, Options, TableBuilder, analyse};
 
 use crate::item::{Agreement, Item};
 pub use measured::{
-    Clock, DifferenceRow, EffectRow, Estimate, Measured, Outcome, RateRow, ShareRow, SourceRow,
+    Clock, DifferenceRow, EffectRow, Estimate, Outcome, RateRow, RunAnalysis, ShareRow, SourceRow,
     Statement,
 };
 
@@ -38,15 +38,21 @@ pub struct Reproduction {
     pub findings: Vec<Finding>,
     /// The experiment as measured here; `None` if there is no run and only the paper's numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub measured: Option<Measured>,
+    pub measured: Option<RunAnalysis>,
     /// The same as counted in a guest; `None` if this kernel has all of the paper's file systems,
     /// or no guest was available.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub counted: Option<Measured>,
+    pub counted: Option<RunAnalysis>,
 }
 
 /// A run of Bonnie, and its name.
-pub type NamedRun<'a> = (&'a Run, &'a str);
+#[derive(Clone, Copy)]
+pub struct NamedRun<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Its name.
+    pub name: &'a str,
+}
 
 /// One table of the paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -102,8 +108,8 @@ pub fn reproduce(
     Ok(Reproduction {
         paper: "Rondinelli, File Systems Performance Analysis (Bonnie, analysis of variance)",
         findings: findings(&analysis, &tables)?,
-        measured: measured.map(|run| Measured::of(run, Clock::Time, &analysis)),
-        counted: counted.map(|run| Measured::of(run, Clock::Instructions, &analysis)),
+        measured: measured.map(|run| RunAnalysis::new(run, Clock::Time, &analysis)),
+        counted: counted.map(|run| RunAnalysis::new(run, Clock::Instructions, &analysis)),
         tables,
     })
 }

@@ -155,7 +155,7 @@ impl Part {
 
     /// The part with this name: `figure-1`, `figure-2` or `section-2`.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMED.into_iter().find(|(one, _)| *one == name).map(|(_, part)| part)
     }
 
@@ -183,11 +183,11 @@ impl Reproduction {
     /// Reproduces a part from a run and the stacks in its targets' traces. `name` is the run's
     /// name.
     #[must_use]
-    pub fn of(part: Part, run: &Run, name: &str, traced: &[TargetStacks]) -> Self {
+    pub fn from_run(part: Part, run: &Run, name: &str, traced: &[TargetStacks]) -> Self {
         let mut kernels: Vec<String> = traced.iter().filter_map(|one| one.kernel.clone()).collect();
         kernels.sort();
         kernels.dedup();
-        let all = figures::footprints(&Gathered::of(run), traced);
+        let all = figures::footprints(&Gathered::new(run), traced);
         let mut reproduction = Self {
             paper: "Weiss et al., DenseFS: A Cache-Compact Filesystem (section 2)",
             run: name.to_owned(),

@@ -10,13 +10,13 @@ fn estimate(median: f64) -> Estimate {
     Estimate { median, low: None, high: None }
 }
 
-fn footprint(target: &str, operation: &str, lines: (f64, f64)) -> OperationFootprint {
+fn footprint(target: &str, operation: &str, instructions: f64, data: f64) -> OperationFootprint {
     OperationFootprint {
         target: target.to_owned(),
         operation: operation.to_owned(),
-        instruction_lines: estimate(lines.0),
-        data_lines: estimate(lines.1),
-        ratio: lines.0 / lines.1,
+        instruction_lines: estimate(instructions),
+        data_lines: estimate(data),
+        ratio: instructions / data,
         instruction_bytes_unused_percent: 40.0,
         data_bytes_unused_percent: 55.0,
         instruction_lines_used_once_percent: 70.0,
@@ -55,7 +55,8 @@ fn as_published() -> Reproduction {
             [(1100.0, 450.0), (1000.0, 460.0), (600.0, 300.0), (400.0, 200.0), (300.0, 200.0)];
         let names = ["create", "unlink", "rename", "stat", "read"];
         let all = names.into_iter().zip(lines);
-        all.map(|(name, lines)| footprint(target, name, lines)).collect::<Vec<_>>()
+        all.map(|(name, (instructions, data))| footprint(target, name, instructions, data))
+            .collect::<Vec<_>>()
     };
     let mut footprints = of_target("tmpfs");
     footprints.extend(of_target("xfs"));
@@ -130,7 +131,7 @@ fn a_part_has_its_own_statements() {
     let parts = [Part::Figure1, Part::Figure2, Part::Section2].map(count);
     assert_eq!((parts, parts.iter().sum::<usize>()), ([4, 3, 6], count(Part::Whole)));
     for (name, part) in [("figure-1", Part::Figure1), ("section-2", Part::Section2)] {
-        assert_eq!(Part::of_name(name), Some(part));
+        assert_eq!(Part::from_name(name), Some(part));
     }
     let mut of = as_published();
     of.keep(Part::Figure2);

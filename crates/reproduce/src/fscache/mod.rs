@@ -79,8 +79,8 @@ pub struct CallRow {
 impl Reproduction {
     /// Compares the paper with a run. `name` is the run's name.
     #[must_use]
-    pub fn of(run: &Run, name: &str) -> Self {
-        let measured = Measured { gathered: Gathered::of(run) };
+    pub fn from_run(run: &Run, name: &str) -> Self {
+        let measured = MeasuredRun { gathered: Gathered::new(run) };
         Self {
             paper: PAPER,
             run: name.to_owned(),
@@ -100,11 +100,11 @@ impl Reproduction {
 }
 
 /// What a run measured.
-struct Measured<'a> {
+struct MeasuredRun<'a> {
     gathered: Gathered<'a>,
 }
 
-impl Measured<'_> {
+impl MeasuredRun<'_> {
     /// The cell of a benchmark in a state and its replicates; `None` without replicates.
     fn cell(&self, benchmark: &str, state: &str) -> Option<(&Cell, &[&Replicate])> {
         let of_state = |cell: &Cell| {
@@ -153,7 +153,7 @@ impl Measured<'_> {
     }
 }
 
-fn times(measured: &Measured<'_>) -> Vec<TimeRow> {
+fn times(measured: &MeasuredRun<'_>) -> Vec<TimeRow> {
     let tables = [("file", &published::FILE), ("tree", &published::TREE)];
     let rows = tables.into_iter().flat_map(|(benchmark, rows)| {
         let none = published::mean_minutes(rows[1].seconds);
@@ -176,7 +176,7 @@ fn times(measured: &Measured<'_>) -> Vec<TimeRow> {
 const PAPER_FILES: f64 = 19_258.0;
 const PAPER_BYTES: f64 = 221_252_168.0;
 
-fn calls(measured: &Measured<'_>) -> Vec<CallRow> {
+fn calls(measured: &MeasuredRun<'_>) -> Vec<CallRow> {
     let (files, bytes) = (measured.tree_files(), measured.tree_bytes());
     let rows = published::CALLS.iter().flat_map(|row| {
         let counted = [

@@ -2,7 +2,7 @@
 
 use network_suite::{RPCS, SERVER_BYTES};
 
-use super::Measured;
+use super::MeasuredRun;
 use crate::statement::{Found, Statement, statement};
 
 /// "Not very much more" time for a cold cache means at most a tenth more.
@@ -10,14 +10,14 @@ const MUCH: f64 = 1.1;
 /// How much counts that are called alike may differ: a twentieth.
 const ALIKE: f64 = 0.05;
 
-pub(super) fn statements(measured: &Measured<'_>) -> Vec<Statement> {
+pub(super) fn statements(measured: &MeasuredRun<'_>) -> Vec<Statement> {
     let mut all = Vec::new();
     all.extend(times(measured));
     all.extend(calls(measured));
     all
 }
 
-fn times(measured: &Measured<'_>) -> Vec<Statement> {
+fn times(measured: &MeasuredRun<'_>) -> Vec<Statement> {
     let cold = |benchmark| {
         let ratio = measured.ratio(benchmark, "cold", "none")?;
         Some((format!("{ratio:.3} times as long, emulated; the link took both"), ratio <= MUCH))
@@ -58,7 +58,7 @@ fn times(measured: &Measured<'_>) -> Vec<Statement> {
 }
 
 /// Whether a hot cache is faster. Times from the cache are emulated, and can only be too long.
-fn faster_hot(measured: &Measured<'_>, benchmark: &str) -> Found {
+fn faster_hot(measured: &MeasuredRun<'_>, benchmark: &str) -> Found {
     let none = measured.seconds(benchmark, "none")?;
     let hot = measured.seconds(benchmark, "hot")?;
     if !measured.is_network_bound(benchmark, "none") {
@@ -71,17 +71,17 @@ fn faster_hot(measured: &Measured<'_>, benchmark: &str) -> Found {
     ))
 }
 
-fn break_even(measured: &Measured<'_>) -> Found {
+fn break_even(measured: &MeasuredRun<'_>) -> Found {
     let ratio = measured.ratio("tree", "none", "hot")?;
     Some((format!("{ratio:.3} times as fast, emulated; the link took both"), ratio < 1.25))
 }
 
-fn reading(measured: &Measured<'_>) -> Found {
+fn reading(measured: &MeasuredRun<'_>) -> Found {
     let share = 1.0 - measured.ratio("tree", "pgcache", "none")?;
     Some((format!("{:.0} %", share * 100.0), (0.4..0.8).contains(&share)))
 }
 
-fn calls(measured: &Measured<'_>) -> Vec<Statement> {
+fn calls(measured: &MeasuredRun<'_>) -> Vec<Statement> {
     vec![
         statement(
             "third table",
@@ -128,7 +128,7 @@ fn calls(measured: &Measured<'_>) -> Vec<Statement> {
     ]
 }
 
-fn same_reads(measured: &Measured<'_>) -> Found {
+fn same_reads(measured: &MeasuredRun<'_>) -> Found {
     let of = |state| {
         let reads = measured.median("tree", state, "rpc_read")?;
         Some((reads, measured.median("tree", state, SERVER_BYTES)?))
@@ -138,13 +138,13 @@ fn same_reads(measured: &Measured<'_>) -> Found {
     Some((said, none == cold))
 }
 
-fn nothing_read(measured: &Measured<'_>) -> Found {
+fn nothing_read(measured: &MeasuredRun<'_>) -> Found {
     let reads = measured.median("tree", "hot", "rpc_read")?;
     let bytes = measured.median("tree", "hot", SERVER_BYTES)?;
     Some((format!("{reads} READs, {bytes} bytes"), reads == 0.0 && bytes == 0.0))
 }
 
-fn fewer_calls(measured: &Measured<'_>) -> Found {
+fn fewer_calls(measured: &MeasuredRun<'_>) -> Found {
     let none = measured.median("tree", "none", RPCS)?;
     let hot = measured.median("tree", "hot", RPCS)?;
     let reads = measured.median("tree", "none", "rpc_read")?;
@@ -153,19 +153,19 @@ fn fewer_calls(measured: &Measured<'_>) -> Found {
     Some((said, (fewer - reads).abs() <= ALIKE * reads))
 }
 
-fn as_often(measured: &Measured<'_>, metric: &str) -> Found {
+fn as_often(measured: &MeasuredRun<'_>, metric: &str) -> Found {
     let none = measured.median("tree", "none", metric)?;
     let hot = measured.median("tree", "hot", metric)?;
     Some((format!("{none} and {hot}"), (none - hot).abs() <= ALIKE * none.max(1.0)))
 }
 
-fn other_calls(measured: &Measured<'_>) -> Found {
+fn other_calls(measured: &MeasuredRun<'_>) -> Found {
     let calls = measured.median("tree", "pgcache", RPCS)?;
     let reads = measured.median("tree", "pgcache", "rpc_read")?;
     Some((format!("{calls} calls, {reads} of them READs"), calls > 0.0 && reads == 0.0))
 }
 
-fn greater_effect(measured: &Measured<'_>) -> Found {
+fn greater_effect(measured: &MeasuredRun<'_>) -> Found {
     let saved = |benchmark| {
         let none = measured.median(benchmark, "none", RPCS)?;
         Some(1.0 - measured.median(benchmark, "hot", RPCS)? / none)

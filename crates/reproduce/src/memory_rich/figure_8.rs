@@ -1,7 +1,7 @@
 //! Figure 8: statements that compare file systems in memory with any of several on a disk.
 
-use super::claims::{Said, outcome, words};
-use super::{Measured, Outcome, Statement};
+use super::claims::{Expectation, outcome, words};
+use super::{MeasuredRates, Outcome, Ratio, Statement};
 
 const STAT: &str = "figure-8-stat-sequential";
 /// The file systems on a disk.
@@ -13,21 +13,23 @@ const IN_MEMORY: [(&str, &str); 2] = [
 ];
 
 /// The statements, if the run has measured their benchmark on any target.
-pub(super) fn statements(measured: &Measured) -> Vec<Statement> {
+pub(super) fn statements(measured: &MeasuredRates) -> Vec<Statement> {
     if !measured.by_cell.keys().any(|(_, benchmark)| benchmark == STAT) {
         return Vec::new();
     }
-    IN_MEMORY.into_iter().map(|one| statement(measured, one)).collect()
+    IN_MEMORY.into_iter().map(|(target, claim)| statement(measured, target, claim)).collect()
 }
 
-fn statement(measured: &Measured, (target, claim): (&str, &'static str)) -> Statement {
-    let found = ON_DISK.map(|disk| (disk, measured.ratio((target, STAT), (disk, STAT))));
+fn statement(measured: &MeasuredRates, target: &str, claim: &'static str) -> Statement {
+    let rates = |target| measured.rates(target, STAT);
+    let ratio = |disk| Ratio::new(rates(target)?, rates(disk)?);
+    let found = ON_DISK.map(|disk| (disk, ratio(disk)));
     let said = found.map(|(disk, ratio)| match ratio {
         Some(ratio) => format!("{} over {disk}", words(&ratio)),
         None => format!("not measured over {disk}"),
     });
-    let outcomes =
-        found.map(|(_, ratio)| ratio.map_or(Outcome::Unknown, |one| outcome(Said::Slower, &one)));
+    let outcomes = found
+        .map(|(_, ratio)| ratio.map_or(Outcome::Unknown, |one| outcome(Expectation::Slower, &one)));
     Statement {
         source: "Figure 8",
         claim,
@@ -54,13 +56,13 @@ mod tests {
 
     use super::*;
 
-    fn measured(rates: &[(&str, [f64; 3])]) -> Measured {
+    fn measured(rates: &[(&str, [f64; 3])]) -> MeasuredRates {
         let cell = |(target, rates): &(&str, [f64; 3])| {
             ((target.to_string(), STAT.to_owned()), (1_u32..).zip(*rates).collect())
         };
         let by_cell: BTreeMap<_, _> = rates.iter().map(cell).collect();
         let targets = rates.iter().map(|(target, _)| target.to_string()).collect();
-        Measured { targets, by_cell }
+        MeasuredRates { targets, by_cell }
     }
 
     fn outcomes(rates: &[(&str, [f64; 3])]) -> Vec<Outcome> {

@@ -103,10 +103,10 @@ impl Reproduction {
     /// Reproduces the tables and figures from a run, and section 4.6.1 from the run `counted`.
     /// `name` is the run's name.
     #[must_use]
-    pub fn of(run: &Run, name: &str, counted: Option<&Run>) -> Self {
-        let gathered = Gathered::of(run);
-        let measured = Measured::of(&gathered);
-        let traffic = counted.and_then(Traffic::of);
+    pub fn from_run(run: &Run, name: &str, counted: Option<&Run>) -> Self {
+        let gathered = Gathered::new(run);
+        let measured = MeasuredRates::new(&gathered);
+        let traffic = counted.and_then(Traffic::from_run);
         let mut statements = claims::all(&measured);
         statements.extend(traffic.as_ref().and_then(Traffic::statement));
         Self {
@@ -130,13 +130,13 @@ impl Reproduction {
 }
 
 /// Rates by target and benchmark, and by block; the first block is dropped.
-struct Measured {
+struct MeasuredRates {
     targets: Vec<String>,
     by_cell: BTreeMap<(String, String), BTreeMap<u32, f64>>,
 }
 
-impl Measured {
-    fn of(gathered: &Gathered<'_>) -> Self {
+impl MeasuredRates {
+    fn new(gathered: &Gathered<'_>) -> Self {
         let mut targets: Vec<String> = Vec::new();
         let mut by_cell = BTreeMap::new();
         for (cell, replicates) in &gathered.cells {
@@ -149,17 +149,9 @@ impl Measured {
         Self { targets, by_cell }
     }
 
-    /// The ratio of the rates of two cells, each given by target and benchmark: the geometric mean
-    /// over the blocks that contain both, with its interval.
-    fn ratio(&self, of: (&str, &str), over: (&str, &str)) -> Option<Ratio> {
-        let values = |(target, benchmark): (&str, &str)| {
-            self.by_cell.get(&(target.to_owned(), benchmark.to_owned()))
-        };
-        let (of, over) = (values(of)?, values(over)?);
-        let ratios: Vec<f64> =
-            of.iter().filter_map(|(block, value)| Some(value / over.get(block)?)).collect();
-        let found = interval::geometric_mean(&Sample::new(ratios).ok()?, LEVEL).ok()?;
-        Some(Ratio { mean: found.mean, low: found.interval.low, high: found.interval.high })
+    /// The rates of a benchmark on a target, by block.
+    fn rates(&self, target: &str, benchmark: &str) -> Option<&BTreeMap<u32, f64>> {
+        self.by_cell.get(&(target.to_owned(), benchmark.to_owned()))
     }
 }
 
@@ -169,6 +161,16 @@ struct Ratio {
     mean: f64,
     low: f64,
     high: f64,
+}
+
+impl Ratio {
+    /// The ratio of rates: the geometric mean over the blocks that contain both.
+    fn new(rates: &BTreeMap<u32, f64>, over: &BTreeMap<u32, f64>) -> Option<Self> {
+        let ratios: Vec<f64> =
+            rates.iter().filter_map(|(block, rate)| Some(rate / over.get(block)?)).collect();
+        let found = interval::geometric_mean(&Sample::new(ratios).ok()?, LEVEL).ok()?;
+        Some(Self { mean: found.mean, low: found.interval.low, high: found.interval.high })
+    }
 }
 
 /// The rates of a cell by block, without the first block.

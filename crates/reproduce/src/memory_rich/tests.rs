@@ -17,16 +17,16 @@ fn ratios_are_paired_by_block() {
         let values = (1_u32..).zip(values.iter().copied()).collect();
         (("ramfs".to_owned(), benchmark.to_owned()), values)
     };
-    let measured = Measured {
+    let measured = MeasuredRates {
         targets: vec!["ramfs".to_owned()],
         by_cell: BTreeMap::from([
             cell("table-2-sequential-read-1", &[80.0, 160.0, 40.0, 81.0]),
             cell("table-2-sequential-read-2", &[100.0, 200.0, 50.0, 100.0]),
         ]),
     };
-    let ratio = measured
-        .ratio(("ramfs", "table-2-sequential-read-1"), ("ramfs", "table-2-sequential-read-2"))
-        .expect("both are there");
+    let rates = |name| measured.rates("ramfs", name).expect("it is there");
+    let ratio = Ratio::new(rates("table-2-sequential-read-1"), rates("table-2-sequential-read-2"));
+    let ratio = ratio.expect("they have blocks in common");
     assert!(ratio.low > 0.79 && ratio.high < 0.82, "{ratio:?}");
     let statements = claims::all(&measured);
     let outcomes: Vec<(&str, Outcome)> =

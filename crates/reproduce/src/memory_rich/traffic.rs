@@ -1,6 +1,8 @@
 //! Section 4.6.1: what the first read after a write evicts from the second-level cache. The paper
 //! counted it in the processor; fsprism counts it in a simulated cache like the paper's.
 
+use std::ops::RangeInclusive;
+
 use record::traffic::{BYTES_IN, BYTES_OUT, DIRTY_BYTES, metric};
 use record::{Cell, Replicate, Run};
 use serde::Serialize;
@@ -46,16 +48,16 @@ pub struct TrafficRow {
     pub dirty_bytes: f64,
     /// The minimum and maximum of what goes out.
     #[serde(skip)]
-    pub out_range: (f64, f64),
+    pub out_range: RangeInclusive<f64>,
 }
 
 impl Traffic {
     /// The traffic that a run counted; `None` if it has none.
-    pub(super) fn of(run: &Run) -> Option<Self> {
+    pub(super) fn from_run(run: &Run) -> Option<Self> {
         let record = &run.manifest.run;
         let caches = &record.simulated_caches.as_ref()?.caches;
         let cache_bytes = caches.iter().find(|one| one.name == "l2")?.size_bytes;
-        let gathered = Gathered::of(run);
+        let gathered = Gathered::new(run);
         let rows: Vec<TrafficRow> =
             gathered.cells.iter().filter_map(|(cell, all)| row(cell, all)).collect();
         let kernel = record.guest_kernel.clone().unwrap_or_default();
@@ -76,8 +78,8 @@ impl Traffic {
             size(ext2.bytes_out, 3)
         )];
         measured.extend(others.map(|one| format!("{} on {}", size(one.bytes_out, 3), one.target)));
-        let agrees = ramfs.out_range.0 > ext2.out_range.1 * (1.0 + MARGIN);
-        let disagrees = ramfs.out_range.1 < ext2.out_range.0 * (1.0 + MARGIN);
+        let agrees = *ramfs.out_range.start() > ext2.out_range.end() * (1.0 + MARGIN);
+        let disagrees = *ramfs.out_range.end() < ext2.out_range.start() * (1.0 + MARGIN);
         Some(Statement {
             source: "Section 4.6.1",
             claim: "the first read after a write moves more modified data out of the L2 cache on \
@@ -105,10 +107,8 @@ fn row(cell: &Cell, replicates: &[&Replicate]) -> Option<TrafficRow> {
         bytes_in: median(BYTES_IN)?,
         bytes_out: median(BYTES_OUT)?,
         dirty_bytes: median(DIRTY_BYTES)?,
-        out_range: (
-            out.iter().copied().fold(f64::INFINITY, f64::min),
-            out.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        ),
+        out_range: out.iter().copied().fold(f64::INFINITY, f64::min)
+            ..=out.iter().copied().fold(f64::NEG_INFINITY, f64::max),
     })
 }
 
@@ -116,13 +116,13 @@ fn row(cell: &Cell, replicates: &[&Replicate]) -> Option<TrafficRow> {
 mod tests {
     use super::*;
 
-    fn row(target: &str, range: (f64, f64)) -> TrafficRow {
+    fn row(target: &str, range: RangeInclusive<f64>) -> TrafficRow {
         TrafficRow {
             phase: READ.to_owned(),
             target: target.to_owned(),
             published_out: None,
             bytes_in: 1e6,
-            bytes_out: f64::midpoint(range.0, range.1),
+            bytes_out: f64::midpoint(*range.start(), *range.end()),
             dirty_bytes: 0.0,
             out_range: range,
         }
@@ -132,8 +132,8 @@ mod tests {
         Traffic { kernel: String::new(), cache_bytes: 256 << 10, executions: 3, rows }
     }
 
-    fn outcome(ramfs: (f64, f64), ext2: (f64, f64)) -> Outcome {
-        let rows = vec![row("ramfs", ramfs), row("ext2", ext2), row("xfs", (7e4, 7e4))];
+    fn outcome(ramfs: RangeInclusive<f64>, ext2: RangeInclusive<f64>) -> Outcome {
+        let rows = vec![row("ramfs", ramfs), row("ext2", ext2), row("xfs", 7e4..=7e4)];
         let traffic = traffic(rows);
         let statement = traffic.statement().expect("both were counted");
         assert!(statement.measured.ends_with("on xfs"), "{}", statement.measured);
@@ -142,15 +142,15 @@ mod tests {
 
     #[test]
     fn the_statement_holds_only_if_every_execution_agrees() {
-        assert_eq!(outcome((2.3e5, 2.4e5), (6.6e4, 7e4)), Outcome::Holds);
-        assert_eq!(outcome((6.6e4, 7e4), (2.3e5, 2.4e5)), Outcome::DoesNotHold);
-        assert_eq!(outcome((6.6e4, 2.3e5), (6.6e4, 7e4)), Outcome::Unknown);
-        assert_eq!(outcome((1e5, 1e5), (1e5, 1e5)), Outcome::DoesNotHold, "alike is not more");
+        assert_eq!(outcome(2.3e5..=2.4e5, 6.6e4..=7e4), Outcome::Holds);
+        assert_eq!(outcome(6.6e4..=7e4, 2.3e5..=2.4e5), Outcome::DoesNotHold);
+        assert_eq!(outcome(6.6e4..=2.3e5, 6.6e4..=7e4), Outcome::Unknown);
+        assert_eq!(outcome(1e5..=1e5, 1e5..=1e5), Outcome::DoesNotHold, "alike is not more");
     }
 
     #[test]
     fn without_both_there_is_no_statement() {
-        let rows = vec![row("ramfs", (1.0, 2.0))];
+        let rows = vec![row("ramfs", 1.0..=2.0)];
         assert_eq!(traffic(rows).statement(), None);
     }
 }

@@ -118,8 +118,8 @@ pub struct Shape {
 impl Reproduction {
     /// Reproduces the case study from a run. `name` is the run's name.
     #[must_use]
-    pub fn of(run: &Run, name: &str) -> Self {
-        let gathered = Gathered::of(run);
+    pub fn from_run(run: &Run, name: &str) -> Self {
+        let gathered = Gathered::new(run);
         let memory_bytes = gathered.memory_bytes;
         let mut reproduction = Self {
             paper: "Tarasov et al., Benchmarking File System Benchmarking: It IS Rocket Science",

@@ -55,7 +55,7 @@ pub fn quantile(sample: &Sample, q: f64, how: &Resampling) -> Result<Bootstrap, 
 /// Draws quantiles of resamples.
 pub(crate) struct QuantileResampler<'a> {
     ascending: &'a [f64],
-    place: Place,
+    position: QuantilePosition,
     until: Gamma<f64>,
     beyond: Gamma<f64>,
 }
@@ -64,13 +64,13 @@ impl<'a> QuantileResampler<'a> {
     /// For the `q` quantile of at least two values; the caller has checked both.
     pub(crate) fn new(sample: &'a Sample, q: f64) -> Self {
         let n = sample.len();
-        let place = Place::of(q, n);
+        let position = QuantilePosition::new(q, n);
         // The two neighbours have the ranks `below + 1` and `below + 2`.
         let gamma = |shape: usize| {
             Gamma::new(shape as f64, 1.0).expect("a shape of at least 1 and a scale of 1")
         };
-        let (until, beyond) = (gamma(place.below + 1), gamma(n - place.below - 1));
-        Self { ascending: sample.ascending(), place, until, beyond }
+        let (until, beyond) = (gamma(position.below + 1), gamma(n - position.below - 1));
+        Self { ascending: sample.ascending(), position, until, beyond }
     }
 
     /// The quantile of another resample.
@@ -78,7 +78,7 @@ impl<'a> QuantileResampler<'a> {
         let first = self.until.sample(random);
         let step: f64 = Exp1.sample(random);
         let all = first + step + self.beyond.sample(random);
-        self.place.between(self.value_at(first / all), self.value_at((first + step) / all))
+        self.position.between(self.value_at(first / all), self.value_at((first + step) / all))
     }
 
     /// The value selected by a uniform number between 0 and 1.
@@ -97,21 +97,21 @@ impl<'a> QuantileResampler<'a> {
 
 /// The position of a quantile of type 7 among `n` ascending values.
 #[derive(Clone, Copy)]
-struct Place {
+struct QuantilePosition {
     /// The index of the value at or below it, at most n - 2.
     below: usize,
     /// The weight of the next value, 0 to 1.
     share: f64,
 }
 
-impl Place {
+impl QuantilePosition {
     /// The position of the `q` quantile of at least two values.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "the position lies between 0 and the last index"
     )]
-    fn of(q: f64, n: usize) -> Self {
+    fn new(q: f64, n: usize) -> Self {
         let position = q * (n - 1) as f64;
         let below = (position.floor() as usize).min(n - 2);
         Self { below, share: position - below as f64 }
@@ -126,11 +126,11 @@ impl Place {
 /// neighbour's index, one for the upper neighbour, one for those above.
 pub(super) fn leave_each_out(ascending: &[f64], q: f64) -> Jackknife {
     let n = ascending.len();
-    let place = Place::of(q, n - 1);
-    let [a, b, c] = [0, 1, 2].map(|step| ascending[place.below + step]);
+    let position = QuantilePosition::new(q, n - 1);
+    let [a, b, c] = [0, 1, 2].map(|step| ascending[position.below + step]);
     vec![
-        (place.between(b, c), place.below + 1),
-        (place.between(a, c), 1),
-        (place.between(a, b), n - place.below - 2),
+        (position.between(b, c), position.below + 1),
+        (position.between(a, c), 1),
+        (position.between(a, b), n - position.below - 2),
     ]
 }

@@ -37,7 +37,7 @@ const BIAS_OF_BEST: f64 = 2.0;
 const CORRELATION_MAX: f64 = 0.99;
 /// Minimum number of independent values that a series must be worth for a change to be told from a
 /// swing.
-const WORTH_LEAST: f64 = 4.0;
+const WORTH_MIN: f64 = 4.0;
 
 /// Like [`correlation_of_neighbours`], given `bounds` that include both ends.
 pub(super) fn correlation(values: &[f64], bounds: &[usize]) -> f64 {
@@ -59,7 +59,7 @@ pub(super) fn correlation(values: &[f64], bounds: &[usize]) -> f64 {
 
 /// Whether this many values are enough to tell a change from a swing.
 pub(super) fn can_tell(values: usize, correlation: f64) -> bool {
-    values as f64 * (1.0 - correlation) / (1.0 + correlation) >= WORTH_LEAST
+    values as f64 * (1.0 - correlation) / (1.0 + correlation) >= WORTH_MIN
 }
 
 /// `values` as chance might equally have produced them: the innovations are permuted within each

@@ -49,6 +49,8 @@ mod locate;
 mod model;
 mod scale;
 
+use std::ops::RangeInclusive;
+
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -221,7 +223,7 @@ pub enum EndedBy {
 }
 
 /// One cliff.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cliff {
     /// The sizes between which it lies.
     pub size: Interval,
@@ -232,9 +234,9 @@ pub struct Cliff {
     /// The value on the plateau after it, drift removed.
     pub after: f64,
     /// The smallest and the largest size at which the plateau before it was measured.
-    pub before_sizes: (f64, f64),
+    pub before_sizes: RangeInclusive<f64>,
     /// The same for the plateau after it.
-    pub after_sizes: (f64, f64),
+    pub after_sizes: RangeInclusive<f64>,
     /// Why the interval is no narrower.
     pub reached: EndedBy,
 }
@@ -441,9 +443,9 @@ impl Search {
         }
     }
 
-    fn sizes(&self, plateau: &Plateau) -> (f64, f64) {
+    fn sizes(&self, plateau: &Plateau) -> RangeInclusive<f64> {
         let sizes = || plateau.points().iter().map(|&point| self.points[point].0);
-        (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max))
+        sizes().fold(f64::INFINITY, f64::min)..=sizes().fold(0.0, f64::max)
     }
 }
 

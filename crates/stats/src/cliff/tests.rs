@@ -376,7 +376,7 @@ fn a_mix_of_cheap_and_dear_operations_breaks_near_its_end() {
     let (_, got) = of_share(100.0, None, 7);
     let cliff = got.cliffs.last().unwrap();
     assert!(cliff.size.low >= 80.0 && cliff.size.high <= 100.0, "{cliff:?}");
-    assert!(cliff.after_sizes.1 >= 100.0 && cliff.after / cliff.before > 8.0, "{cliff:?}");
+    assert!(*cliff.after_sizes.end() >= 100.0 && cliff.after / cliff.before > 8.0, "{cliff:?}");
 }
 
 #[test]

@@ -53,16 +53,18 @@ impl Dependence {
     /// ignored, as are negative correlations, which make intervals too wide. `refused` is how often
     /// independent values may be mistaken for dependent ones, such as 0.05.
     #[must_use]
-    pub fn of(series: &[BTreeMap<u32, f64>], refused: f64) -> Self {
-        let telling: Vec<Standard> = series.iter().filter_map(Standard::of).collect();
+    pub fn from_series(series: &[BTreeMap<u32, f64>], refused: f64) -> Self {
+        let telling: Vec<StandardizedSeries> =
+            series.iter().filter_map(StandardizedSeries::new).collect();
         if telling.is_empty() {
             return Self::NONE;
         }
         let count = telling.len() as f64;
-        let mean_of = |of: fn(&Standard) -> f64| telling.iter().map(of).sum::<f64>() / count;
-        let r = mean_of(Standard::lag_one);
+        let mean_of =
+            |of: fn(&StandardizedSeries) -> f64| telling.iter().map(of).sum::<f64>() / count;
+        let r = mean_of(StandardizedSeries::lag_one);
         let expected = mean_of(|one| -1.0 / one.n());
-        let variance = mean_of(Standard::variance);
+        let variance = mean_of(StandardizedSeries::variance);
         let alike = shared(&telling);
         let z = (r - expected) / (variance * (1.0 / count + (1.0 - 1.0 / count) * alike)).sqrt();
         let p = normal::sf(z);
@@ -134,10 +136,10 @@ impl Dependence {
 }
 
 /// A series minus its mean, divided by the root of its sum of squares.
-struct Standard(BTreeMap<u32, f64>);
+struct StandardizedSeries(BTreeMap<u32, f64>);
 
-impl Standard {
-    fn of(series: &BTreeMap<u32, f64>) -> Option<Self> {
+impl StandardizedSeries {
+    fn new(series: &BTreeMap<u32, f64>) -> Option<Self> {
         let values: Vec<f64> = series.values().copied().collect();
         if values.len() < VALUES_MIN || values.iter().any(|value| !value.is_finite()) {
             return None;
@@ -170,7 +172,7 @@ impl Standard {
 /// The sum of the squared products of all pairs of series equals that of all pairs of blocks.
 /// Whichever are fewer are paired, so that the time does not grow with the square of a run's
 /// length.
-fn shared(series: &[Standard]) -> f64 {
+fn shared(series: &[StandardizedSeries]) -> f64 {
     let count = series.len() as f64;
     if series.len() < 2 {
         return 0.0;

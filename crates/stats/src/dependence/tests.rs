@@ -10,7 +10,8 @@ use super::*;
 /// share `common` of their variance is the same in all series.
 fn drawn(
     random: &mut Xoshiro256PlusPlus,
-    (count, n): (usize, u32),
+    count: usize,
+    n: u32,
     correlation: f64,
     common: f64,
 ) -> Vec<BTreeMap<u32, f64>> {
@@ -34,30 +35,31 @@ fn drawn(
 }
 
 /// In what share of runs dependence is detected.
-fn seen(shape: (usize, u32), correlation: f64, common: f64) -> f64 {
+fn share_seen(count: usize, n: u32, correlation: f64, common: f64) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
     let runs = 1000;
-    let is_seen =
-        |_: &u32| Dependence::of(&drawn(&mut random, shape, correlation, common), 0.05).is_seen();
-    let count = (0..runs).filter(is_seen).count();
-    count as f64 / f64::from(runs)
+    let is_seen = |_: &u32| {
+        let series = drawn(&mut random, count, n, correlation, common);
+        Dependence::from_series(&series, 0.05).is_seen()
+    };
+    (0..runs).filter(is_seen).count() as f64 / f64::from(runs)
 }
 
 #[test]
 fn independent_blocks_are_taken_for_dependent_ones_as_often_as_was_asked() {
-    for shape in [(1, 10), (15, 6), (15, 10), (15, 20), (40, 12)] {
+    for (count, n) in [(1, 10), (15, 6), (15, 10), (15, 20), (40, 12)] {
         for common in [0.0, 0.5, 1.0] {
-            let share = seen(shape, 0.0, common);
-            assert!(share <= 0.085, "{shape:?}, {common} in common: {share}");
+            let share = share_seen(count, n, 0.0, common);
+            assert!(share <= 0.085, "{count} of {n}, {common} in common: {share}");
         }
     }
 }
 
 #[test]
 fn what_one_comparison_cannot_show_many_do() {
-    assert!(seen((1, 10), 0.5, 0.0) < 0.45);
-    assert!(seen((15, 10), 0.5, 0.0) > 0.95);
-    assert!(seen((15, 6), 0.5, 0.0) > 0.7);
+    assert!(share_seen(1, 10, 0.5, 0.0) < 0.45);
+    assert!(share_seen(15, 10, 0.5, 0.0) > 0.95);
+    assert!(share_seen(15, 6, 0.5, 0.0) > 0.7);
 }
 
 /// 15 comparisons with six blocks each, the hardest case: reports detect nine of ten.
@@ -65,7 +67,7 @@ fn what_one_comparison_cannot_show_many_do() {
 fn reports_miss_few_blocks_that_resemble_one_another() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(14);
     let is_seen = |_: &u32| {
-        Dependence::of(&drawn(&mut random, (15, 6), 0.5, 0.0), TAKEN_FOR_DEPENDENT).is_seen()
+        Dependence::from_series(&drawn(&mut random, 15, 6, 0.5, 0.0), TAKEN_FOR_DEPENDENT).is_seen()
     };
     let share = (0..1000).filter(is_seen).count() as f64 / 1000.0;
     assert!((0.85..0.93).contains(&share), "{share}");
@@ -88,8 +90,8 @@ fn an_estimate_is_widened_and_loses_degrees_of_freedom() {
 fn the_correlation_is_about_right() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(12);
     let mut found = |correlation| {
-        let all = drawn(&mut random, (200, 20), correlation, 0.0);
-        Dependence::of(&all, 0.05).correlation
+        let all = drawn(&mut random, 200, 20, correlation, 0.0);
+        Dependence::from_series(&all, 0.05).correlation
     };
     for correlation in [0.3, 0.5, 0.7] {
         let found = found(correlation);
@@ -102,8 +104,8 @@ fn values_that_swing_back_and_forth_and_too_few_say_nothing() {
     let swing: BTreeMap<u32, f64> = (0..20).map(|it| (it, f64::from(it % 2))).collect();
     let few: BTreeMap<u32, f64> = (0..5).map(|it| (it, f64::from(it))).collect();
     let constant: BTreeMap<u32, f64> = (0..20).map(|it| (it, 4.2)).collect();
-    assert!(!Dependence::of(&[swing], 0.05).is_seen());
-    assert_eq!(Dependence::of(&[few, constant], 0.05), Dependence::NONE);
+    assert!(!Dependence::from_series(&[swing], 0.05).is_seen());
+    assert_eq!(Dependence::from_series(&[few, constant], 0.05), Dependence::NONE);
 }
 
 #[test]

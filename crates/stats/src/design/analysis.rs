@@ -3,7 +3,7 @@
 use super::cells::Cells;
 use super::diagnostics::{self, Diagnostic};
 use super::fit::{Fit, Margin, Term, fit};
-use super::model::{Model, ModelChoice, Modelled, Why, modelled};
+use super::model::{Model, ModelChoice, ModelReason, Modelled, modelled};
 use super::precision::Precision;
 use super::{DesignKind, Estimate, Factor, Grid, Table, unbalanced};
 use crate::distribution::fisher;
@@ -37,7 +37,7 @@ pub struct Analysis {
     /// except those called ratios.
     pub model: Model,
     /// Why it was used.
-    pub why: Why,
+    pub why: ModelReason,
     /// The mean of all observations. With several factors and unequal replications, or
     /// combinations never observed, the mean over all combinations of levels.
     pub grand_mean: Estimate,
@@ -194,11 +194,11 @@ fn gathered(table: &Table, modelled: &Modelled, fit: &Fit, precision: Precision)
         grand_mean,
         effects: context.effects(),
         interactions: context.interactions(),
-        totals: Totals::of(cells),
+        totals: Totals::new(cells),
         anova: context.anova(),
         error_deviation: precision.deviation,
         error_df: fit.error_df,
-        diagnostics: diagnostics::of(cells, fit, precision.deviation.is_none()),
+        diagnostics: diagnostics::diagnose(cells, fit, precision.deviation.is_none()),
         factors: table.factors().to_vec(),
         predicting: fit.predicting,
         margins: fit.margins.clone(),
@@ -271,20 +271,20 @@ impl Context<'_> {
 
     fn anova(&self) -> Vec<Source> {
         let total = self.modelled.cells.total_squares;
-        let source = |name, sum_sq, df| Source::new(name, (sum_sq, df), total);
+        let source = |name, sum_sq, df| Source::new(name, sum_sq, df, total);
         let name = |term: &Term| match term.axes[..] {
             [] => LACK_OF_FIT.to_owned(),
             _ => self.names(term).join(" x "),
         };
         let of_terms = self.fit.terms.iter().map(|term| source(name(term), term.sum_sq, term.df));
-        let mut sources: Vec<Source> = of_terms.map(|s| self.precision.judged(s)).collect();
+        let mut sources: Vec<Source> = of_terms.map(|s| self.precision.with_f_test(s)).collect();
         sources.push(source("errors".to_owned(), self.fit.error_sum_sq, self.fit.error_df));
         sources
     }
 }
 
 impl Totals {
-    pub(super) fn of(cells: &Cells) -> Self {
+    pub(super) fn new(cells: &Cells) -> Self {
         let observations = cells.observations();
         Self {
             observations: cells.raw_squares(),
@@ -297,7 +297,7 @@ impl Totals {
 
 impl Source {
     /// A source with its share of the total sum of squares, not yet compared with errors.
-    pub(super) fn new(name: String, (sum_sq, df): (f64, u64), total: f64) -> Self {
+    pub(super) fn new(name: String, sum_sq: f64, df: u64, total: f64) -> Self {
         Self {
             name,
             sum_sq,
@@ -313,7 +313,7 @@ impl Source {
 
 impl Precision {
     /// Adds F, its p value and its quantiles to a source of variation.
-    pub(super) fn judged(&self, source: Source) -> Source {
+    pub(super) fn with_f_test(&self, source: Source) -> Source {
         let Some(deviation) = self.deviation else { return source };
         let (df1, df2) = (source.df as f64, self.df as f64);
         let f = source.mean_sq / (deviation * deviation);

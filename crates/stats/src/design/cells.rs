@@ -72,11 +72,11 @@ impl Cells {
 
     /// The observations of each cell, minus the pivot.
     pub(super) fn iter(&self) -> impl Iterator<Item = &[f64]> {
-        (0..self.len()).map(|cell| self.of(cell))
+        (0..self.len()).map(|cell| self.values_of(cell))
     }
 
     /// The observations of one cell, minus the pivot.
-    pub(super) fn of(&self, cell: usize) -> &[f64] {
+    pub(super) fn values_of(&self, cell: usize) -> &[f64] {
         &self.grouped[self.starts[cell] as usize..self.starts[cell + 1] as usize]
     }
 
@@ -148,7 +148,7 @@ impl Cells {
 
     /// The sum of squares around the mean of each observation's cell.
     pub(super) fn squares_within(&self) -> f64 {
-        sum_over(0..self.len(), |cell| squares_about(self.of(cell), self.means[cell]))
+        sum_over(0..self.len(), |cell| squares_about(self.values_of(cell), self.means[cell]))
     }
 
     /// The means as a grid.

@@ -8,7 +8,7 @@ use super::cells::Cells;
 use super::fit::Fit;
 use super::model::p_of_correlation;
 use super::run_order;
-use super::sums::{EXAMINED_MOST, correlation, mean, spread_positions, squares_about, sum, sum_of};
+use super::sums::{EXAMINED_MAX, correlation, mean, spread_positions, squares_about, sum, sum_of};
 use textual::p_equation;
 
 use crate::distribution::{anderson_darling, fisher, normal};
@@ -22,13 +22,13 @@ pub const WARNING_P: f64 = 0.01;
 const PER_CELL_ENOUGH: f64 = 6.0;
 
 /// Minimum number at which that is still better than nothing.
-const PER_CELL_LEAST: f64 = 4.0;
+const PER_CELL_MIN: f64 = 4.0;
 
 /// Minimum number of residuals for a test of normality (D'Agostino & Stephens, table 4.9).
-const NORMALITY_LEAST: usize = 8;
+const NORMALITY_MIN: usize = 8;
 
 /// Minimum number of cells for comparing their spreads with their means.
-const CELLS_LEAST: usize = 5;
+const CELLS_MIN: usize = 5;
 
 /// One finding about the residuals. Displays as a sentence with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -147,13 +147,17 @@ impl fmt::Display for Diagnostic {
 }
 
 /// All findings about these residuals.
-pub(super) fn of(cells: &Cells, fit: &Fit, is_exact: bool) -> Vec<Diagnostic> {
+pub(super) fn diagnose(cells: &Cells, fit: &Fit, is_exact: bool) -> Vec<Diagnostic> {
     if is_exact {
         return vec![Diagnostic::ExactFit];
     }
     let residuals = Residuals { cells, fit };
-    let found =
-        [normality(&residuals), spread(&residuals), run_order::of(&residuals), tukey(&residuals)];
+    let found = [
+        normality(&residuals),
+        spread(&residuals),
+        run_order::order_effect(&residuals),
+        tukey(&residuals),
+    ];
     found.into_iter().flatten().collect()
 }
 
@@ -173,7 +177,7 @@ impl Residuals<'_> {
     /// The residuals of one cell, in the order in which they were observed.
     fn of_cell(&self, cell: usize) -> impl Iterator<Item = f64> {
         let fitted = self.fitted(cell);
-        self.cells.of(cell).iter().map(move |value| value - fitted)
+        self.cells.values_of(cell).iter().map(move |value| value - fitted)
     }
 
     /// The residual at this position in cell order.
@@ -191,10 +195,10 @@ impl Residuals<'_> {
 /// The Anderson-Darling test with estimated mean and variance (D'Agostino & Stephens,
 /// "Goodness-of-Fit Techniques", section 4.8.5, both parameters unknown).
 fn normality(residuals: &Residuals) -> Option<Diagnostic> {
-    let positions = spread_positions(residuals.cells.observations(), EXAMINED_MOST);
+    let positions = spread_positions(residuals.cells.observations(), EXAMINED_MAX);
     let mut values: Vec<f64> = positions.iter().map(|&at| residuals.grouped_at(at)).collect();
     let examined = values.len();
-    if examined < NORMALITY_LEAST {
+    if examined < NORMALITY_MIN {
         return None;
     }
     values.sort_unstable_by(f64::total_cmp);
@@ -223,7 +227,7 @@ fn spread(residuals: &Residuals) -> Option<Diagnostic> {
     if have(PER_CELL_ENOUGH) {
         return brown_forsythe(cells);
     }
-    let few = || if have(PER_CELL_LEAST) { brown_forsythe(cells) } else { None };
+    let few = || if have(PER_CELL_MIN) { brown_forsythe(cells) } else { None };
     spread_against_mean(residuals).or_else(few)
 }
 
@@ -262,8 +266,8 @@ fn distances_from_median(values: &[f64]) -> Vec<f64> {
 }
 
 fn spread_against_mean(residuals: &Residuals) -> Option<Diagnostic> {
-    let cells = spread_positions(residuals.cells.len(), EXAMINED_MOST);
-    if cells.len() < CELLS_LEAST {
+    let cells = spread_positions(residuals.cells.len(), EXAMINED_MAX);
+    if cells.len() < CELLS_MIN {
         return None;
     }
     let fitted: Vec<f64> = cells.iter().map(|&cell| residuals.fitted(cell)).collect();

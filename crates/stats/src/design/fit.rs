@@ -10,7 +10,7 @@ use super::sums::sum_of;
 use super::{Grid, Refused, general, unbalanced};
 
 /// Maximum number of factors whose interactions are computed, since there are 2^factors.
-pub(super) const FACTORS_MOST: usize = 10;
+pub(super) const FACTORS_MAX: usize = 10;
 
 /// One factor, or the interaction of several.
 #[derive(Clone, Debug)]
@@ -54,8 +54,8 @@ impl Fit {
 /// Fits all effects of up to `order` factors, or of as many as the design allows.
 pub(super) fn fit(cells: &Cells, order: Option<usize>) -> Result<Fit, Refused> {
     let factors = cells.dims.len();
-    if factors > FACTORS_MOST {
-        return Err(Refused::TooMany { what: "factors", given: factors, most: FACTORS_MOST });
+    if factors > FACTORS_MAX {
+        return Err(Refused::TooMany { what: "factors", given: factors, most: FACTORS_MAX });
     }
     let fitted = match (cells.balanced(), factors) {
         (Some(times), _) => balanced(cells, times, order),

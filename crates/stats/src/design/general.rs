@@ -28,7 +28,7 @@ use super::{Grid, Refused};
 const NOTHING: f64 = 1e-10;
 
 /// Maximum number of steps, of four multiplications each: seconds.
-const WORK_MOST: f64 = 2e10;
+const WORK_MAX: f64 = 2e10;
 
 /// Fits all effects of up to `order` factors, or of as many as can be told apart.
 pub(super) fn fit(cells: &Cells, order: Option<usize>) -> Result<Fit, Refused> {
@@ -131,7 +131,7 @@ impl<'a> Data<'a> {
             if needed(order) > count || !has_errors {
                 continue;
             }
-            is_too_large = self.work(order) > WORK_MOST;
+            is_too_large = self.work(order) > WORK_MAX;
             if is_too_large {
                 continue;
             }

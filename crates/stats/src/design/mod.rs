@@ -28,7 +28,7 @@ pub use analysis::{
 };
 pub use contrasts::{Adjustment, Contrast, contrasts};
 pub use diagnostics::{Diagnostic, WARNING_P};
-pub use model::{Model, ModelChoice, Why};
+pub use model::{Model, ModelChoice, ModelReason};
 pub use precision::Estimate;
 pub use table::{Factor, Table, TableBuilder};
 

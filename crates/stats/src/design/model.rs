@@ -11,7 +11,7 @@ use std::f64::consts::LN_10;
 use std::fmt;
 
 use super::cells::Cells;
-use super::sums::{EXAMINED_MOST, correlation, mean, spread_positions, sum_of};
+use super::sums::{EXAMINED_MAX, correlation, mean, spread_positions, sum_of};
 use super::{Refused, Table};
 use textual::p_equation;
 
@@ -30,7 +30,7 @@ const SLOPE_P: f64 = 0.01;
 const SQUARES_MIN: f64 = 1e-280;
 
 /// Minimum number of cells for comparing spread and mean.
-const CELLS_LEAST: usize = 5;
+const CELLS_MIN: usize = 5;
 
 /// The spread, as a share of the largest value, below which values differ by rounding alone.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
@@ -42,7 +42,7 @@ pub enum ModelChoice {
     Additive,
     /// Effects multiply: decimal logarithms are analysed.
     Multiplicative,
-    /// Whichever the data call for; [`Why`] says which and why.
+    /// Whichever the data call for; [`ModelReason`] says which and why.
     #[default]
     Auto,
 }
@@ -67,7 +67,7 @@ impl fmt::Display for Model {
 
 /// Why the model was used. Displays as a sentence with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Why {
+pub enum ModelReason {
     /// The caller asked for it.
     AskedFor,
     /// This observation has no logarithm: additive.
@@ -98,7 +98,7 @@ pub enum Why {
     },
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for ModelReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AskedFor => write!(out, "it was requested"),
@@ -139,7 +139,7 @@ fn times(ratio: f64) -> String {
 /// The model, why it was chosen, and the observations as transformed by it, by cell.
 pub(super) struct Modelled {
     pub(super) model: Model,
-    pub(super) why: Why,
+    pub(super) why: ModelReason,
     pub(super) cells: Cells,
     /// The spread below which observations differ by rounding alone.
     pub(super) rounding: f64,
@@ -149,13 +149,13 @@ pub(super) struct Modelled {
 pub(super) fn modelled(table: &Table, choice: ModelChoice) -> Result<Modelled, Refused> {
     table.check_not_constant()?;
     match choice {
-        ModelChoice::Additive => additive(table, Why::AskedFor),
-        ModelChoice::Multiplicative => multiplicative(table, Why::AskedFor),
+        ModelChoice::Additive => additive(table, ModelReason::AskedFor),
+        ModelChoice::Multiplicative => multiplicative(table, ModelReason::AskedFor),
         ModelChoice::Auto => chosen(table),
     }
 }
 
-fn additive(table: &Table, why: Why) -> Result<Modelled, Refused> {
+fn additive(table: &Table, why: ModelReason) -> Result<Modelled, Refused> {
     let (values, model) = (table.values(), Model::Additive);
     let cells = Cells::new(table, values, table.offset())?;
     let largest_observed = largest(table.observed());
@@ -167,11 +167,11 @@ fn additive(table: &Table, why: Why) -> Result<Modelled, Refused> {
     Err(Refused::OutOfRange)
 }
 
-fn multiplicative(table: &Table, why: Why) -> Result<Modelled, Refused> {
+fn multiplicative(table: &Table, why: ModelReason) -> Result<Modelled, Refused> {
     if let Some((index, value)) = first_not_positive(table) {
         return Err(Refused::NotPositive { index, value });
     }
-    let logarithms = Logarithms::of(table);
+    let logarithms = Logarithms::new(table);
     let cells = Cells::new(table, &logarithms.values, logarithms.offset)?;
     Ok(Modelled { model: Model::Multiplicative, why, cells, rounding: logarithms.rounding })
 }
@@ -188,7 +188,7 @@ struct Logarithms {
 impl Logarithms {
     /// For observations close to their offset, these are the logarithms of their ratios to it,
     /// which preserves the digits of the differences from it.
-    fn of(table: &Table) -> Self {
+    fn new(table: &Table) -> Self {
         let offset = table.offset();
         let largest_value = largest(table.values().iter().copied());
         if largest_value < offset / 2.0 {
@@ -214,23 +214,23 @@ fn largest(values: impl Iterator<Item = f64>) -> f64 {
 
 fn chosen(table: &Table) -> Result<Modelled, Refused> {
     if let Some((index, value)) = first_not_positive(table) {
-        return additive(table, Why::NotPositive { index, value });
+        return additive(table, ModelReason::NotPositive { index, value });
     }
     let (low, high) = table
         .observed()
         .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
     let ratio = (high / low).min(f64::MAX);
     if ratio >= WIDE_RATIO {
-        return multiplicative(table, Why::WideRatio { ratio });
+        return multiplicative(table, ModelReason::WideRatio { ratio });
     }
-    let plain = additive(table, Why::Plain { ratio, slope: None })?;
+    let plain = additive(table, ModelReason::Plain { ratio, slope: None })?;
     match slope(&plain.cells) {
         Some((slope, p)) if slope > STEEP_SLOPE && p < SLOPE_P => {
-            multiplicative(table, Why::SpreadGrows { slope, p })
+            multiplicative(table, ModelReason::SpreadGrows { slope, p })
         }
         found => {
             let slope = found.map(|(slope, _)| slope);
-            Ok(Modelled { why: Why::Plain { ratio, slope }, ..plain })
+            Ok(Modelled { why: ModelReason::Plain { ratio, slope }, ..plain })
         }
     }
 }
@@ -243,15 +243,15 @@ fn first_not_positive(table: &Table) -> Option<(usize, f64)> {
 fn slope(cells: &Cells) -> Option<(f64, f64)> {
     let mut means = Vec::new();
     let mut spreads = Vec::new();
-    for cell in spread_positions(cells.len(), EXAMINED_MOST) {
-        let values = cells.of(cell);
+    for cell in spread_positions(cells.len(), EXAMINED_MAX) {
+        let values = cells.values_of(cell);
         let squares = super::sums::squares_about(values, cells.means[cell]);
         if values.len() >= 2 && squares > 0.0 {
             means.push((cells.means[cell] + cells.pivot).ln());
             spreads.push((squares / (values.len() - 1) as f64).ln() / 2.0);
         }
     }
-    if means.len() < CELLS_LEAST {
+    if means.len() < CELLS_MIN {
         return None;
     }
     let r = correlation(&means, &spreads)?;

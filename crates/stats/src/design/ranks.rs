@@ -40,7 +40,7 @@ pub fn kruskal_wallis(table: &Table) -> Result<RankTest, Refusal> {
         sums.iter().enumerate().map(|(level, sum)| sum * sum / cells.count(level)).sum();
     // Without ties, the variance of the ranks is n (n + 1) / 12.
     let untied = 1.0 - ranked.ties / (n * n * n - n);
-    Ok(judged(squares * 12.0 / (n * (n + 1.0)) / untied, cells.len()))
+    Ok(rank_test(squares * 12.0 / (n * (n + 1.0)) / untied, cells.len()))
 }
 
 /// Whether values tend to be larger at some levels of the factor `treatment` than at others, each
@@ -65,7 +65,7 @@ pub fn friedman(table: &Table, treatment: &str) -> Result<RankTest, Refusal> {
             0 => level * cells.dims[1] + block,
             _ => block * cells.dims[1] + level,
         };
-        let values: Vec<f64> = (0..levels).map(|level| cells.of(cell(level))[0]).collect();
+        let values: Vec<f64> = (0..levels).map(|level| cells.values_of(cell(level))[0]).collect();
         let ranked = mean_ranks(&values);
         ties += ranked.ties;
         sums.iter_mut().zip(&ranked.ranks).for_each(|(sum, rank)| *sum += rank - (k + 1.0) / 2.0);
@@ -75,7 +75,7 @@ pub fn friedman(table: &Table, treatment: &str) -> Result<RankTest, Refusal> {
         return Err(Refused::TiedBlocks { blocks }.into());
     }
     let squares: f64 = sums.iter().map(|sum| sum * sum).sum();
-    Ok(judged(12.0 * squares / (b * k * (k + 1.0)) / untied, levels))
+    Ok(rank_test(12.0 * squares / (b * k * (k + 1.0)) / untied, levels))
 }
 
 fn check_factors(test: &'static str, table: &Table, wanted: usize) -> Result<(), Refused> {
@@ -98,7 +98,7 @@ fn not_once(cells: &Cells) -> Option<(u64, u64)> {
     }
 }
 
-fn judged(statistic: f64, levels: usize) -> RankTest {
+fn rank_test(statistic: f64, levels: usize) -> RankTest {
     let df = levels as u64 - 1;
     RankTest { statistic, df, p: chi_square::sf(statistic, df as f64) }
 }

@@ -21,19 +21,19 @@ use super::sums::spread_positions;
 use crate::distribution::normal;
 
 /// Maximum number of successive pairs examined: the variance takes time proportional to its square.
-const PAIRS_MOST: usize = 800;
+const PAIRS_MAX: usize = 800;
 
 /// Minimum degrees of freedom of errors for the normal approximation to be useful.
-const DF_LEAST: u64 = 5;
+const DF_MIN: u64 = 5;
 
 /// The order effect; none if there are too few residuals to see one.
-pub(super) fn of(residuals: &Residuals) -> Option<Diagnostic> {
+pub(super) fn order_effect(residuals: &Residuals) -> Option<Diagnostic> {
     let (cells, fit) = (residuals.cells, residuals.fit);
-    if fit.error_df < DF_LEAST {
+    if fit.error_df < DF_MIN {
         return None;
     }
     let maker = ResidualMaker::new(cells, fit)?;
-    let firsts = spread_positions(cells.observations() - 1, PAIRS_MOST);
+    let firsts = spread_positions(cells.observations() - 1, PAIRS_MAX);
     let products = neighbours_product(residuals, &firsts);
     let nu = fit.error_df as f64;
     let ratio = products / fit.error_sum_sq;
@@ -57,7 +57,7 @@ fn neighbours_product(residuals: &Residuals, firsts: &[usize]) -> f64 {
 }
 
 /// An observation, with what its entries of M depend on.
-struct Place {
+struct PlacedObservation {
     observation: usize,
     cell: usize,
     levels: Vec<usize>,
@@ -92,13 +92,13 @@ impl<'a> ResidualMaker<'a> {
         Some(Self { cells, shared: Some(shared) })
     }
 
-    fn place(&self, observation: usize) -> Place {
+    fn place(&self, observation: usize) -> PlacedObservation {
         let (cell, _) = self.cells.grouped_at(self.cells.place_of(observation));
         let levels = self.cells.levels_of(cell);
-        Place { observation, cell, levels }
+        PlacedObservation { observation, cell, levels }
     }
 
-    fn entry(&self, a: &Place, b: &Place) -> f64 {
+    fn entry(&self, a: &PlacedObservation, b: &PlacedObservation) -> f64 {
         let own = if a.observation == b.observation { 1.0 } else { 0.0 };
         let Some(shared) = &self.shared else {
             return own - if a.cell == b.cell { 1.0 / self.cells.count(a.cell) } else { 0.0 };
@@ -110,10 +110,11 @@ impl<'a> ResidualMaker<'a> {
 
     /// tr(MW) and tr(MWMW), where W is 1/2 at both positions of each successive pair.
     fn traces(&self, firsts: &[usize]) -> (f64, f64) {
-        let pairs: Vec<(Place, Place)> =
+        let pairs: Vec<(PlacedObservation, PlacedObservation)> =
             firsts.iter().map(|&first| (self.place(first), self.place(first + 1))).collect();
         let trace = pairs.iter().map(|(a, b)| self.entry(a, b)).sum();
-        let of_two = |(a, b): &(Place, Place), (c, d): &(Place, Place)| {
+        let of_two = |(a, b): &(PlacedObservation, PlacedObservation),
+                      (c, d): &(PlacedObservation, PlacedObservation)| {
             self.entry(a, c) * self.entry(b, d) + self.entry(a, d) * self.entry(b, c)
         };
         let mut trace_of_square = 0.0;

@@ -9,7 +9,7 @@ const PLAIN: usize = 64;
 
 /// Maximum number of positions to ask [`spread_positions`] for, which bounds the cost of a
 /// diagnostic. More would not show more that matters.
-pub(super) const EXAMINED_MOST: usize = 5_000;
+pub(super) const EXAMINED_MAX: usize = 5_000;
 
 /// The sum of `term(value)` over all values.
 pub(super) fn sum_of(values: &[f64], term: impl Fn(f64) -> f64 + Copy) -> f64 {

@@ -27,14 +27,14 @@ pub(super) struct Beta {
 
 /// A position between 0 and 1, given as distances from both ends so that neither is rounded.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct UnitPosition {
     /// The distance from 0.
     pub(super) x: f64,
     /// The distance from 1.
     pub(super) y: f64,
 }
 
-impl Place {
+impl UnitPosition {
     /// The position at which x / y is `odds`.
     pub(super) fn from_odds(odds: f64) -> Self {
         if odds <= 0.0 {
@@ -53,7 +53,7 @@ impl Place {
 
 impl Beta {
     /// The tails at `place`.
-    pub(super) fn tails(self, place: Place) -> Tails {
+    pub(super) fn tails(self, place: UnitPosition) -> Tails {
         if place.x.is_nan() {
             return Tails::from_lower(f64::NAN);
         }
@@ -77,7 +77,7 @@ impl Beta {
     }
 
     /// x^a y^b / B(a, b), which is the density of ln(x / y).
-    pub(super) fn density_per_log_odds(self, place: Place) -> f64 {
+    pub(super) fn density_per_log_odds(self, place: UnitPosition) -> f64 {
         let Self { a, b } = self;
         let sum = a + b;
         let distance = self.distance(place);
@@ -93,7 +93,7 @@ impl Beta {
     }
 
     /// (a + b) x - a, computed from the smaller of x and y.
-    fn distance(self, place: Place) -> f64 {
+    fn distance(self, place: UnitPosition) -> f64 {
         let sum = self.a + self.b;
         if place.x <= place.y { sum * place.x - self.a } else { self.b - sum * place.y }
     }
@@ -103,7 +103,7 @@ impl Beta {
     }
 
     /// x^a y^b / B(a, b) divided by the lower tail.
-    fn lower_fraction(self, Place { x, y }: Place) -> f64 {
+    fn lower_fraction(self, UnitPosition { x, y }: UnitPosition) -> f64 {
         let Self { a, b } = self;
         let below_mean = a * y - b * x + 1.0;
         let mut fraction = not_zero(a * below_mean / (a + 1.0));
@@ -126,7 +126,7 @@ impl Beta {
     }
 
     /// The tails by quadrature, outwards from the position, in standard deviations of (a + b) x.
-    fn integrated(self, place: Place) -> Tails {
+    fn integrated(self, place: UnitPosition) -> Tails {
         let distance = self.distance(place);
         if distance > 0.0 {
             return self.swapped().integrated(place.swapped()).swapped();

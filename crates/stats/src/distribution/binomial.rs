@@ -4,7 +4,7 @@
 //! Mathematical Functions", equation 26.5.24), whose cost does not grow with n.
 
 use super::Tails;
-use super::beta::{Beta, Place};
+use super::beta::{Beta, UnitPosition};
 
 /// The probability of at most `k` successes in `n` trials, each of probability `p`.
 ///
@@ -25,5 +25,5 @@ pub fn sf(k: u64, n: u64, p: f64) -> f64 {
 fn tails(k: u64, n: u64, p: f64) -> Tails {
     assert!((0.0..=1.0).contains(&p), "a probability lies between 0 and 1, and {p} does not");
     let beta = Beta { a: k as f64 + 1.0, b: (n - k) as f64 };
-    beta.tails(Place { x: p, y: 1.0 - p })
+    beta.tails(UnitPosition { x: p, y: 1.0 - p })
 }

@@ -45,7 +45,7 @@ fn quantile_of(target: KnownTail, df: f64) -> f64 {
     assert_degrees(df);
     let shape = df / 2.0;
     2.0 * root::quantile(target, shape, |x| Reading {
-        tail: gamma::tails(shape, x).of(target.side),
+        tail: gamma::tails(shape, x).at(target.side),
         density_per_log: gamma::density_per_log(shape, x),
     })
 }

@@ -1,7 +1,7 @@
 //! Fisher's F distribution: df1 f / df2 are the odds of a beta distribution of df1 / 2 and df2 / 2
 //! (Abramowitz & Stegun, "Handbook of Mathematical Functions", equation 26.6.2).
 
-use super::beta::{Beta, Place};
+use super::beta::{Beta, UnitPosition};
 use super::root::{self, Reading};
 use super::{KnownTail, Tails, assert_degrees, chi_square};
 
@@ -48,7 +48,7 @@ pub fn upper_quantile(probability: f64, df1: f64, df2: f64) -> f64 {
 }
 
 fn tails(f: f64, df1: f64, df2: f64) -> Tails {
-    beta(df1, df2).tails(Place::from_odds(f * (df1 / df2)))
+    beta(df1, df2).tails(UnitPosition::from_odds(f * (df1 / df2)))
 }
 
 fn quantile_of(target: KnownTail, df1: f64, df2: f64) -> f64 {
@@ -59,8 +59,8 @@ fn quantile_of(target: KnownTail, df1: f64, df2: f64) -> f64 {
 /// The odds x / y at the position given by `target`.
 pub(super) fn odds_quantile(target: KnownTail, beta: Beta) -> f64 {
     root::quantile(target, beta.a / beta.b, |odds| {
-        let place = Place::from_odds(odds);
-        let tail = beta.tails(place).of(target.side);
+        let place = UnitPosition::from_odds(odds);
+        let tail = beta.tails(place).at(target.side);
         Reading { tail, density_per_log: beta.density_per_log_odds(place) }
     })
 }

@@ -49,7 +49,7 @@ impl Tails {
         Self { lower: self.upper, upper: self.lower }
     }
 
-    fn of(self, side: Side) -> f64 {
+    fn at(self, side: Side) -> f64 {
         match side {
             Side::Lower => self.lower,
             Side::Upper => self.upper,

@@ -1,7 +1,7 @@
 //! Student's t distribution: t^2 / df are the odds of a beta distribution of 1/2 and df / 2
 //! (Abramowitz & Stegun, "Handbook of Mathematical Functions", equation 26.7.1).
 
-use super::beta::{Beta, Place};
+use super::beta::{Beta, UnitPosition};
 use super::fisher::odds_quantile;
 use super::{KnownTail, Side, Tails, assert_degrees, assert_open_unit, normal};
 
@@ -76,14 +76,14 @@ fn root_of_square(target: KnownTail, df: f64) -> f64 {
 fn tails_of_square(t: f64, df: f64) -> Tails {
     let odds = t * (t / df);
     if odds <= ODDS_FARTHEST {
-        return beta(df).tails(Place::from_odds(odds));
+        return beta(df).tails(UnitPosition::from_odds(odds));
     }
     let root_ratio = (df * ODDS_FARTHEST).sqrt() / t;
     Tails::from_upper(tail_at_farthest(df) * root_ratio.powf(df))
 }
 
 fn tail_at_farthest(df: f64) -> f64 {
-    beta(df).tails(Place::from_odds(ODDS_FARTHEST)).upper
+    beta(df).tails(UnitPosition::from_odds(ODDS_FARTHEST)).upper
 }
 
 fn beta(df: f64) -> Beta {

@@ -165,11 +165,11 @@ const COARSE_GROUPS: f64 = 200.0;
 
 /// The range of largest values that matter. It covers ranges up to 66, whose probability is too
 /// small for f64.
-const LEAST: f64 = -6.6;
-const MOST: f64 = 40.0;
+const Z_MIN: f64 = -6.6;
+const Z_MAX: f64 = 40.0;
 
 /// Largest values with less weight than this do not matter either.
-const LEAST_WEIGHT: f64 = 1e-22;
+const WEIGHT_MIN: f64 = 1e-22;
 
 /// Largest values further than this from w / 2, and above `LARGEST`, do not matter.
 const REACH: f64 = 6.6;
@@ -189,9 +189,9 @@ impl NormalRange {
             let weight = k * step * log_density.exp() / std::f64::consts::TAU.sqrt();
             Node { z, weight, inverse_cdf: 1.0 / cdf }
         };
-        let places = (0_u32..).map(|index| LEAST + step * f64::from(index));
-        let nodes = places.take_while(|&z| z < MOST).map(node);
-        let nodes = nodes.skip_while(|node| node.weight < LEAST_WEIGHT).collect();
+        let places = (0_u32..).map(|index| Z_MIN + step * f64::from(index));
+        let nodes = places.take_while(|&z| z < Z_MAX).map(node);
+        let nodes = nodes.skip_while(|node| node.weight < WEIGHT_MIN).collect();
         Self { others, fineness, nodes }
     }
 

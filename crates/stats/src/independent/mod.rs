@@ -18,12 +18,12 @@ use crate::sample;
 /// Two independent series compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Independent {
-    of: Of,
+    estimator: Estimator,
 }
 
 /// How the logarithm of the ratio is estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Of {
+enum Estimator {
     /// Neither series has any spread, so t has nothing to divide by. Only their order counts: of
     /// the ways to choose n1 of n1 + n2 values, exactly one has all the larger ones.
     Constant {
@@ -41,7 +41,7 @@ impl Independent {
     /// # Errors
     /// Refuses fewer than two values in either series, and values that are not finite and above 0.
     pub fn of_values(first: &[f64], second: &[f64]) -> Result<Self, Refusal> {
-        Self::of(first, second, Estimated::difference_of_means)
+        Self::compare(first, second, Estimated::difference_of_means)
     }
 
     /// Compares the results of several runs on either side, one value per run, by Student's t.
@@ -49,7 +49,7 @@ impl Independent {
     /// # Errors
     /// As for [`Self::of_values`].
     pub fn of_runs(first: &[f64], second: &[f64]) -> Result<Self, Refusal> {
-        Self::of(first, second, Estimated::difference_of_one_spread)
+        Self::compare(first, second, Estimated::difference_of_one_spread)
     }
 
     /// Compares whole numbers that were counted, each in a run of its own. If neither side has any
@@ -66,7 +66,7 @@ impl Independent {
             return Self::of_values(&ones(first), &ones(second));
         }
         let mut found = Self::of_runs(first, second)?;
-        if let Of::Constant { log_ratio, differs, .. } = &mut found.of {
+        if let Estimator::Constant { log_ratio, differs, .. } = &mut found.estimator {
             let of_mean = |side: &[f64]| 1.0 / (12.0 * side[0].powi(2) * side.len() as f64);
             let standard_error = (of_mean(first) + of_mean(second)).sqrt();
             let df = (first.len() + second.len()) as f64 - 2.0;
@@ -76,40 +76,40 @@ impl Independent {
         Ok(found)
     }
 
-    fn of(
+    fn compare(
         first: &[f64],
         second: &[f64],
-        estimate: fn(&[f64], &[f64]) -> Result<Estimated, Refusal>,
+        spread: fn(&[f64], &[f64]) -> Result<Estimated, Refusal>,
     ) -> Result<Self, Refusal> {
         let (first, second) = (logarithms(first)?, logarithms(second)?);
-        let of = if sample::is_constant(&first) && sample::is_constant(&second) {
+        let estimator = if sample::is_constant(&first) && sample::is_constant(&second) {
             let chance = one_order([first.len(), second.len()]);
-            Of::Constant { log_ratio: first[0] - second[0], chance, differs: 2.0 * chance }
+            Estimator::Constant { log_ratio: first[0] - second[0], chance, differs: 2.0 * chance }
         } else {
-            Of::Spread(estimate(&first, &second)?)
+            Estimator::Spread(spread(&first, &second)?)
         };
-        Ok(Self { of })
+        Ok(Self { estimator })
     }
 
     /// Whether neither series has any spread, as is common for exact counts.
     pub fn is_constant(&self) -> bool {
-        matches!(self.of, Of::Constant { .. })
+        matches!(self.estimator, Estimator::Constant { .. })
     }
 
     /// The geometric mean of the first series divided by that of the second.
     pub fn ratio(&self) -> f64 {
-        match self.of {
-            Of::Constant { log_ratio, .. } => log_ratio.exp(),
-            Of::Spread(estimated) => estimated.estimate.exp(),
+        match self.estimator {
+            Estimator::Constant { log_ratio, .. } => log_ratio.exp(),
+            Estimator::Spread(estimated) => estimated.estimate.exp(),
         }
     }
 
     /// Two-sided p value of "the ratio is 1".
     pub fn p(&self) -> f64 {
-        match self.of {
-            Of::Constant { log_ratio: 0.0, .. } => 1.0,
-            Of::Constant { differs, .. } => differs,
-            Of::Spread(estimated) => estimated.two_sided_p(0.0),
+        match self.estimator {
+            Estimator::Constant { log_ratio: 0.0, .. } => 1.0,
+            Estimator::Constant { differs, .. } => differs,
+            Estimator::Spread(estimated) => estimated.two_sided_p(0.0),
         }
     }
 
@@ -119,10 +119,10 @@ impl Independent {
     /// Bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15(6), 1987).
     pub fn p_within(&self, margin: f64) -> f64 {
         let limit = margin.ln_1p();
-        match self.of {
-            Of::Constant { log_ratio, chance, .. } if log_ratio.abs() < limit => chance,
-            Of::Constant { .. } => 1.0,
-            Of::Spread(estimated) => estimated.p_above(-limit).max(estimated.p_below(limit)),
+        match self.estimator {
+            Estimator::Constant { log_ratio, chance, .. } if log_ratio.abs() < limit => chance,
+            Estimator::Constant { .. } => 1.0,
+            Estimator::Spread(estimated) => estimated.p_above(-limit).max(estimated.p_below(limit)),
         }
     }
 
@@ -132,9 +132,11 @@ impl Independent {
     /// Refuses a `level` outside 0 to 1.
     pub fn interval(&self, level: f64) -> Result<Interval, Refusal> {
         check_open_unit("the level", level)?;
-        let logs = match self.of {
-            Of::Constant { log_ratio, .. } => Interval { low: log_ratio, high: log_ratio, level },
-            Of::Spread(estimated) => estimated.interval(level),
+        let logs = match self.estimator {
+            Estimator::Constant { log_ratio, .. } => {
+                Interval { low: log_ratio, high: log_ratio, level }
+            }
+            Estimator::Spread(estimated) => estimated.interval(level),
         };
         Ok(Interval { low: logs.low.exp(), high: logs.high.exp(), level })
     }

@@ -49,12 +49,12 @@ pub struct RatioEstimate {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paired {
     n: u64,
-    of: Of,
+    estimator: Estimator,
 }
 
 /// How the log ratios are estimated.
 #[derive(Clone, Debug, PartialEq)]
-enum Of {
+enum Estimator {
     /// All pairs have the same ratio, so t has nothing to divide by.
     Constant { log_ratio: f64 },
     Spread {
@@ -105,23 +105,28 @@ impl Paired {
                 rounding: logs.rounding,
             },
         };
-        let of = if logs.are_constant() {
+        let estimator = if logs.are_constant() {
             let log_ratio = sample::mean(&logs.values);
-            Of::Constant { log_ratio: if logs.is_zero(log_ratio) { 0.0 } else { log_ratio } }
+            Estimator::Constant { log_ratio: if logs.is_zero(log_ratio) { 0.0 } else { log_ratio } }
         } else {
             let middle = middle_of(&logs);
             let is_disturbed =
                 matches!(middle, Middle::Trimmed(_)) && cuts_off_what_is_far(&logs.values);
             let typical = biweight::centre(&logs.values);
-            Of::Spread { mean: Estimated::mean(&logs.values)?, middle, is_disturbed, typical }
+            Estimator::Spread {
+                mean: Estimated::mean(&logs.values)?,
+                middle,
+                is_disturbed,
+                typical,
+            }
         };
-        Ok(Self { n, of })
+        Ok(Self { n, estimator })
     }
 
     /// Adjusts for each pair depending on the previous one, which makes them worth fewer pairs.
     #[must_use]
     pub fn with(mut self, dependence: &Dependence) -> Self {
-        if let Of::Spread { mean, middle, .. } = &mut self.of {
+        if let Estimator::Spread { mean, middle, .. } = &mut self.estimator {
             *mean = dependence.widened(*mean, self.n);
             if let Middle::Trimmed(trimmed) = middle {
                 *trimmed = dependence.widened(*trimmed, self.n);
@@ -132,14 +137,16 @@ impl Paired {
 
     /// Whether all pairs have the same ratio.
     pub fn is_constant(&self) -> bool {
-        matches!(self.of, Of::Constant { .. })
+        matches!(self.estimator, Estimator::Constant { .. })
     }
 
     /// The typical value of the first series divided by that of the second.
     pub fn ratio(&self) -> f64 {
-        let typical = match &self.of {
-            Of::Spread { middle: Middle::Trimmed(_), is_disturbed: false, typical, .. } => *typical,
-            Of::Spread { .. } | Of::Constant { .. } => None,
+        let typical = match &self.estimator {
+            Estimator::Spread {
+                middle: Middle::Trimmed(_), is_disturbed: false, typical, ..
+            } => *typical,
+            Estimator::Spread { .. } | Estimator::Constant { .. } => None,
         };
         typical.unwrap_or_else(|| self.centre()).exp()
     }
@@ -156,12 +163,12 @@ impl Paired {
     /// `margin`", where 0.02 means 1/1.02 to 1.02.
     pub fn p_within(&self, margin: f64) -> f64 {
         let limit = margin.ln_1p();
-        match &self.of {
-            Of::Constant { log_ratio } if log_ratio.abs() < limit => one_sign(self.n),
-            Of::Constant { .. } => 1.0,
+        match &self.estimator {
+            Estimator::Constant { log_ratio } if log_ratio.abs() < limit => one_sign(self.n),
+            Estimator::Constant { .. } => 1.0,
             // Both the mean and the middle must be within the margin: a difference in a fifth of
             // the blocks, which the middle cannot see, rules out equality.
-            Of::Spread { mean, middle, .. } => [
+            Estimator::Spread { mean, middle, .. } => [
                 mean.p_above(-limit),
                 mean.p_below(limit),
                 middle.p_of(-limit, Tail::Above),
@@ -179,13 +186,13 @@ impl Paired {
     pub fn interval(&self, level: f64) -> Result<Interval, Refusal> {
         check_open_unit("the level", level)?;
         let centre = self.centre();
-        let (low, high) = match &self.of {
-            Of::Constant { .. } => (centre, centre),
-            Of::Spread { middle, is_disturbed: true, .. } => {
+        let (low, high) = match &self.estimator {
+            Estimator::Constant { .. } => (centre, centre),
+            Estimator::Spread { middle, is_disturbed: true, .. } => {
                 let of = middle.interval(level);
                 (of.low, of.high)
             }
-            Of::Spread { mean, middle, .. } => {
+            Estimator::Spread { mean, middle, .. } => {
                 // The counted p of a point can be anything. At the level used here, the p of the
                 // mean alone is small enough for rejection, whatever the other p is.
                 let is_point = matches!(middle, Middle::Point { .. });
@@ -207,9 +214,9 @@ impl Paired {
     /// Refuses a `level` outside 0 to 1.
     pub fn of_means(&self, level: f64) -> Result<RatioEstimate, Refusal> {
         check_open_unit("the level", level)?;
-        Ok(match &self.of {
-            Of::Constant { .. } => self.constant(level),
-            Of::Spread { mean, .. } => {
+        Ok(match &self.estimator {
+            Estimator::Constant { .. } => self.constant(level),
+            Estimator::Spread { mean, .. } => {
                 in_ratios(mean.estimate, mean.two_sided_p(0.0), mean.interval(level))
             }
         })
@@ -221,9 +228,9 @@ impl Paired {
     /// Refuses a `level` outside 0 to 1.
     pub fn of_the_middle(&self, level: f64) -> Result<RatioEstimate, Refusal> {
         check_open_unit("the level", level)?;
-        Ok(match &self.of {
-            Of::Constant { .. } => self.constant(level),
-            Of::Spread { middle, .. } => {
+        Ok(match &self.estimator {
+            Estimator::Constant { .. } => self.constant(level),
+            Estimator::Spread { middle, .. } => {
                 in_ratios(middle.centre(), middle.p_of(0.0, Tail::Both), middle.interval(level))
             }
         })
@@ -236,10 +243,10 @@ impl Paired {
 
     /// The log ratio: both estimates, weighted by their precision.
     fn centre(&self) -> f64 {
-        match &self.of {
-            Of::Constant { log_ratio } => *log_ratio,
-            Of::Spread { middle, is_disturbed: true, .. } => middle.centre(),
-            Of::Spread { mean, middle: Middle::Trimmed(trimmed), .. } => {
+        match &self.estimator {
+            Estimator::Constant { log_ratio } => *log_ratio,
+            Estimator::Spread { middle, is_disturbed: true, .. } => middle.centre(),
+            Estimator::Spread { mean, middle: Middle::Trimmed(trimmed), .. } => {
                 // Relative to the larger error, so that no square overflows or vanishes.
                 let larger = mean.standard_error.max(trimmed.standard_error);
                 let weight = |of: &Estimated| (larger / of.standard_error).powi(2).min(1e300);
@@ -247,17 +254,17 @@ impl Paired {
                 let share = one / (one + other);
                 share * mean.estimate + (1.0 - share) * trimmed.estimate
             }
-            Of::Spread { middle: Middle::Point { at, .. }, .. } => *at,
+            Estimator::Spread { middle: Middle::Point { at, .. }, .. } => *at,
         }
     }
 
     /// Two-sided p value of "the log ratio is `value`".
     fn p_of(&self, value: f64) -> f64 {
-        match &self.of {
-            Of::Constant { log_ratio } if *log_ratio == value => 1.0,
-            Of::Constant { .. } => 2.0 * one_sign(self.n),
-            Of::Spread { middle, is_disturbed: true, .. } => middle.p_of(value, Tail::Both),
-            Of::Spread { mean, middle, .. } => {
+        match &self.estimator {
+            Estimator::Constant { log_ratio } if *log_ratio == value => 1.0,
+            Estimator::Constant { .. } => 2.0 * one_sign(self.n),
+            Estimator::Spread { middle, is_disturbed: true, .. } => middle.p_of(value, Tail::Both),
+            Estimator::Spread { mean, middle, .. } => {
                 combined(mean.two_sided_p(value), middle.p_of(value, Tail::Both))
             }
         }

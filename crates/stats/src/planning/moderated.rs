@@ -24,27 +24,27 @@ pub struct EstimatedVariance {
 /// others; if fewer than three are above 0, all stay as they are.
 #[must_use]
 pub fn variances(estimates: &[EstimatedVariance]) -> Vec<f64> {
-    let common = Common::of(estimates);
+    let common = CommonVariance::fit(estimates);
     let moderated = |one: &EstimatedVariance| match &common {
-        Some(common) if one.variance > 0.0 => common.drawn(one),
+        Some(common) if one.variance > 0.0 => common.moderated(one),
         _ => one.variance,
     };
     estimates.iter().map(moderated).collect()
 }
 
 /// The distribution common to all.
-struct Common {
+struct CommonVariance {
     variance: f64,
     /// Infinite if they differ no more than chance explains.
     df: f64,
 }
 
-impl Common {
-    fn of(estimates: &[EstimatedVariance]) -> Option<Self> {
-        const FEWEST: usize = 3;
+impl CommonVariance {
+    fn fit(estimates: &[EstimatedVariance]) -> Option<Self> {
+        const ESTIMATES_MIN: usize = 3;
         let varying: Vec<&EstimatedVariance> =
             estimates.iter().filter(|one| one.variance > 0.0).collect();
-        if varying.len() < FEWEST {
+        if varying.len() < ESTIMATES_MIN {
             return None;
         }
         let count = varying.len() as f64;
@@ -63,7 +63,7 @@ impl Common {
     }
 
     /// The mean of a scaled inverse chi-square, which exists above two degrees of freedom.
-    fn drawn(&self, one: &EstimatedVariance) -> f64 {
+    fn moderated(&self, one: &EstimatedVariance) -> f64 {
         if self.df.is_infinite() {
             return self.variance;
         }
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    fn of(variances: &[f64], df: f64, seed: u64) -> Vec<EstimatedVariance> {
+    fn drawn_variances(variances: &[f64], df: f64, seed: u64) -> Vec<EstimatedVariance> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let chi_square = ChiSquared::new(df).expect("above 0");
         let estimate = |truth: &f64| EstimatedVariance {
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn variances_that_are_one_are_found_to_be_one() {
         let truth = [0.0004; 60];
-        let got = variances(&of(&truth, 3.0, 1));
+        let got = variances(&drawn_variances(&truth, 3.0, 1));
         let (least, most) = got
             .iter()
             .fold((f64::INFINITY, 0.0), |(least, most), &one| (one.min(least), one.max(most)));
@@ -174,7 +174,7 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
         let normal = |_: u32| -> f64 { StandardNormal.sample(&mut random) };
         let truth: Vec<f64> = (0..200).map(normal).map(|z| (2.0 * z).exp() * 1e-4).collect();
-        let alone = of(&truth, 3.0, 3);
+        let alone = drawn_variances(&truth, 3.0, 3);
         let moderated = error(variances(&alone).into_iter(), &truth);
         let alone = error(alone.iter().map(|one| one.variance), &truth);
         assert!(moderated < 0.8 * alone, "{moderated} of {alone}");
@@ -182,12 +182,12 @@ mod tests {
 
     #[test]
     fn what_does_not_vary_stays_so_and_few_stay_as_they_are() {
-        let mut estimates = of(&[1e-4; 20], 3.0, 4);
+        let mut estimates = drawn_variances(&[1e-4; 20], 3.0, 4);
         let without = variances(&estimates);
         estimates.push(EstimatedVariance { variance: 0.0, df: 3.0 });
         let with = variances(&estimates);
         assert_eq!((&with[..20], with[20]), (&without[..], 0.0));
-        let two = of(&[1.0, 4.0], 3.0, 5);
+        let two = drawn_variances(&[1.0, 4.0], 3.0, 5);
         assert_eq!(variances(&two), [two[0].variance, two[1].variance]);
     }
 }

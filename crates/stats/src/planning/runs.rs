@@ -32,10 +32,11 @@ impl RunSpread {
 /// blocks. None for a benchmark with fewer than two runs whose values exist and are all above 0.
 #[must_use]
 pub fn spreads(benchmarks: &[Vec<Vec<f64>>]) -> Vec<Option<RunSpread>> {
-    let found: Vec<Option<Spreads>> = benchmarks.iter().map(|runs| Spreads::of(runs)).collect();
+    let found: Vec<Option<PilotSpread>> =
+        benchmarks.iter().map(|runs| PilotSpread::from_runs(runs)).collect();
     let estimates: Vec<EstimatedVariance> = found.iter().flatten().map(|one| one.between).collect();
     let mut moderated = moderated::variances(&estimates).into_iter();
-    let mut spread = |one: &Spreads| {
+    let mut spread = |one: &PilotSpread| {
         let variance = moderated.next()?;
         Some(RunSpread { variance, within: one.within.min(variance) })
     };
@@ -43,13 +44,13 @@ pub fn spreads(benchmarks: &[Vec<Vec<f64>>]) -> Vec<Option<RunSpread>> {
 }
 
 /// What a pilot shows about one benchmark.
-struct Spreads {
+struct PilotSpread {
     between: EstimatedVariance,
     within: f64,
 }
 
-impl Spreads {
-    fn of(runs: &[Vec<f64>]) -> Option<Self> {
+impl PilotSpread {
+    fn from_runs(runs: &[Vec<f64>]) -> Option<Self> {
         let typical: Vec<f64> =
             runs.iter().filter_map(|values| Some(trimmed::typical(values)?.ln())).collect();
         if typical.len() < 2 {
@@ -67,9 +68,9 @@ impl Spreads {
 
 /// The squared standard error of the typical value of a run's blocks.
 fn square_error(values: &[f64]) -> Option<f64> {
-    const FEWEST: usize = 3;
+    const VALUES_MIN: usize = 3;
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let is_usable = logs.len() >= FEWEST && logs.iter().all(|log| log.is_finite());
+    let is_usable = logs.len() >= VALUES_MIN && logs.iter().all(|log| log.is_finite());
     let error = is_usable.then(|| trimmed::trimmed_mean(&logs, 0.0)).flatten()?;
     Some(error.standard_error.powi(2))
 }
@@ -84,17 +85,24 @@ mod tests {
     use crate::independent::Independent;
     use crate::planning::power::runs_needed;
 
-    /// Runs of a benchmark, in which the effects of runs and of blocks have these standard
-    /// deviations.
+    /// The standard deviations of the effects of runs and of blocks.
+    #[derive(Clone, Copy)]
+    struct Deviations {
+        between: f64,
+        within: f64,
+    }
+
+    /// Runs of a benchmark whose effects vary by `deviations`.
     fn runs(
-        (between, within): (f64, f64),
-        (count, blocks): (usize, usize),
+        deviations: Deviations,
+        count: usize,
+        blocks: usize,
         random: &mut Xoshiro256PlusPlus,
     ) -> Vec<Vec<f64>> {
         let mut normal = || -> f64 { StandardNormal.sample(random) };
         let mut run = |_: usize| -> Vec<f64> {
-            let own = between * normal();
-            (0..blocks).map(|_| 1000.0 * (own + within * normal()).exp()).collect()
+            let own = deviations.between * normal();
+            (0..blocks).map(|_| 1000.0 * (own + deviations.within * normal()).exp()).collect()
         };
         (0..count).map(&mut run).collect()
     }
@@ -102,21 +110,22 @@ mod tests {
     #[test]
     fn effects_of_runs_and_of_blocks_are_told_apart() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let mut of = |deviations| {
+        let mut mean_spread = |between, within| {
+            let deviations = Deviations { between, within };
             let all: Vec<Vec<Vec<f64>>> =
-                (0..300).map(|_| runs(deviations, (4, 10), &mut random)).collect();
+                (0..300).map(|_| runs(deviations, 4, 10, &mut random)).collect();
             let all = spreads(&all);
             let mean = |part: fn(&RunSpread) -> f64| {
                 all.iter().flatten().map(part).sum::<f64>() / all.len() as f64
             };
             (mean(|one| one.variance), mean(|one| one.within))
         };
-        let (variance, within) = of((0.0, 0.1));
+        let (variance, within) = mean_spread(0.0, 0.1);
         // The variance of the trimmed mean of ten normal values is a tenth larger than that of
         // their mean.
         assert!((variance / 0.0011 - 1.0).abs() < 0.1, "{variance}");
         assert!(within / variance > 0.8, "{within} of {variance}");
-        let (variance, within) = of((0.03, 0.01));
+        let (variance, within) = mean_spread(0.03, 0.01);
         assert!((variance / 0.000_91 - 1.0).abs() < 0.1, "{variance}");
         assert!(within / variance < 0.05, "{within} of {variance}");
     }
@@ -129,14 +138,15 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut shown = (0, 0);
         for _ in 0..20 {
-            let deviations: Vec<(f64, f64)> = (0..BENCHMARKS)
+            let deviations: Vec<Deviations> = (0..BENCHMARKS)
                 .map(|_| {
                     let mut normal = || -> f64 { StandardNormal.sample(&mut random) };
-                    (0.02 * (0.5 * normal()).exp(), 0.05 * (0.5 * normal()).exp())
+                    let between = 0.02 * (0.5 * normal()).exp();
+                    Deviations { between, within: 0.05 * (0.5 * normal()).exp() }
                 })
                 .collect();
             let pilot: Vec<Vec<Vec<f64>>> =
-                deviations.iter().map(|&one| runs(one, (4, 8), &mut random)).collect();
+                deviations.iter().map(|&one| runs(one, 4, 8, &mut random)).collect();
             for (&deviations, spread) in deviations.iter().zip(spreads(&pilot)) {
                 let longer = spread.expect("it has runs").of_longer(2.0);
                 let change = 1.05_f64.ln() / longer.sqrt();
@@ -145,7 +155,7 @@ mod tests {
                 let count = usize::try_from(count).expect("it is small");
                 let typical = |run: &Vec<f64>| trimmed::typical(run).expect("above 0");
                 let mut side = |times: f64| -> Vec<f64> {
-                    let side = runs(deviations, (count, 16), &mut random);
+                    let side = runs(deviations, count, 16, &mut random);
                     side.iter().map(|run| times * typical(run)).collect()
                 };
                 let (before, after) = (side(1.0), side(1.05));

@@ -21,7 +21,7 @@ enum Truth {
 }
 
 impl Truth {
-    fn of(self, data: Data) -> f64 {
+    fn value(self, data: Data) -> f64 {
         match self {
             Self::Mean => data.mean(),
             Self::Median => data.median(),
@@ -159,7 +159,7 @@ fn table() -> String {
         for &n in method.sizes {
             write_row(&mut text, method.name, n, |data, random| {
                 let got = (method.interval)(&data.draw(random, n));
-                got.is_ok_and(|interval| interval.contains(method.truth.of(data)))
+                got.is_ok_and(|interval| interval.contains(method.truth.value(data)))
             });
         }
     }

@@ -14,7 +14,7 @@ use super::anova_text;
 use crate::observations::Observations;
 
 /// All pairs of more levels than this are not compared: nobody reads their table.
-const LEVELS_MOST: usize = 60;
+const LEVELS_MAX: usize = 60;
 
 /// The analysis of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -255,7 +255,7 @@ impl AnovaAnswer {
             table.row(levels, *value)?;
         }
         let table = table.build()?;
-        Ok(Self::of(&table, &analyse(&table, options)?))
+        Ok(Self::from_analysis(&table, &analyse(&table, options)?))
     }
 
     /// The same, with the levels of these factors alone compared in pairs.
@@ -285,17 +285,17 @@ impl AnovaAnswer {
 
     /// The answer that an analysis of this table gives.
     #[must_use]
-    pub fn of(table: &Table, analysis: &Analysis) -> Self {
+    pub fn from_analysis(table: &Table, analysis: &Analysis) -> Self {
         let (factors, totals) = (table.factors(), analysis.totals);
         let diagnostic = |one: &stats::design::Diagnostic| DiagnosticDocument {
             warning: one.is_warning(),
             message: one.to_string(),
         };
-        let many = factors.iter().filter(|factor| factor.levels.len() > LEVELS_MOST);
+        let many = factors.iter().filter(|factor| factor.levels.len() > LEVELS_MAX);
         let not_paired = many.map(|factor| DiagnosticDocument {
             warning: false,
             message: format!(
-                "the {} levels of {} are not compared in pairs: the limit is {LEVELS_MOST}",
+                "the {} levels of {} are not compared in pairs: the limit is {LEVELS_MAX}",
                 factor.levels.len(),
                 factor.name
             ),
@@ -357,7 +357,7 @@ fn predicted(analysis: &Analysis) -> Option<DiagnosticDocument> {
 /// All pairs of levels of a factor; none where the model fits exactly.
 fn pairs(analysis: &Analysis, factor: &str) -> Vec<ContrastDocument> {
     let levels = analysis.effects.iter().filter(|effect| effect.factor == factor).count();
-    if levels > LEVELS_MOST {
+    if levels > LEVELS_MAX {
         return Vec::new();
     }
     let pairs = contrasts(analysis, factor, Adjustment::Tukey).unwrap_or_default();

@@ -18,7 +18,7 @@ pub(super) fn render(answer: &AnovaAnswer, width: usize) -> String {
     text += &paragraph("  ", "  ", &model, width);
     let mut needed = 0;
     let mut fitted =
-        |table: &dyn Fn(Shown) -> String| fitting(width, levels(answer), &mut needed, table);
+        |table: &dyn Fn(ShownColumns) -> String| fitting(width, levels(answer), &mut needed, table);
     text += "\nAnalysis of variance\n";
     text += &fitted(&|shown| variance(answer, shown));
     text += "\nEffects";
@@ -60,7 +60,7 @@ fn levels(answer: &AnovaAnswer) -> usize {
 
 /// Which columns a table has.
 #[derive(Clone, Copy)]
-struct Shown {
+struct ShownColumns {
     /// How many confidence levels are shown; the last ones.
     levels: usize,
     /// Whether standard errors are shown.
@@ -73,12 +73,12 @@ fn fitting(
     width: usize,
     levels: usize,
     needed: &mut usize,
-    table: impl Fn(Shown) -> String,
+    table: impl Fn(ShownColumns) -> String,
 ) -> String {
     let width_of = |text: &str| text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-    *needed = width_of(&table(Shown { levels, errors: true })).max(*needed);
-    let with_errors = (1..=levels).rev().map(|levels| Shown { levels, errors: true });
-    let least = Shown { levels: levels.min(1), errors: false };
+    *needed = width_of(&table(ShownColumns { levels, errors: true })).max(*needed);
+    let with_errors = (1..=levels).rev().map(|levels| ShownColumns { levels, errors: true });
+    let least = ShownColumns { levels: levels.min(1), errors: false };
     let mut tables = with_errors.map(&table);
     tables.find(|text| width_of(text) <= width).unwrap_or_else(|| table(least))
 }
@@ -88,7 +88,7 @@ fn last<T>(all: &[T], shown: usize) -> &[T] {
     &all[all.len().saturating_sub(shown)..]
 }
 
-fn variance(answer: &AnovaAnswer, shown: Shown) -> String {
+fn variance(answer: &AnovaAnswer, shown: ShownColumns) -> String {
     let levels =
         answer.anova.first().map_or(&[][..], |source| last(&source.f_quantiles, shown.levels));
     let heads = levels.iter().map(|one| format!("F[{}]", percent(one.level).replace(' ', "")));
@@ -123,7 +123,7 @@ fn variance(answer: &AnovaAnswer, shown: Shown) -> String {
     columns.render()
 }
 
-fn effects(answer: &AnovaAnswer, shown: Shown) -> String {
+fn effects(answer: &AnovaAnswer, shown: ShownColumns) -> String {
     let mut columns = Columns::headed(heading("effect", &answer.grand_mean, shown));
     let geometric = answer.geometric_mean.as_ref().map(RatioDocument::as_estimate);
     let mean = geometric.unwrap_or_else(|| answer.grand_mean.clone());
@@ -141,7 +141,7 @@ fn effects(answer: &AnovaAnswer, shown: Shown) -> String {
     columns.render()
 }
 
-fn differences(answer: &AnovaAnswer, shown: Shown) -> String {
+fn differences(answer: &AnovaAnswer, shown: ShownColumns) -> String {
     let word = if answer.is_multiplicative() { "ratio" } else { "difference" };
     let mut heading = heading(word, &answer.grand_mean, shown);
     heading.extend(["p".to_owned(), "adjusted".to_owned()]);
@@ -171,7 +171,7 @@ fn estimate_of(contrast: &ContrastDocument) -> EstimateDocument {
     })
 }
 
-fn heading(word: &str, like: &EstimateDocument, shown: Shown) -> Vec<String> {
+fn heading(word: &str, like: &EstimateDocument, shown: ShownColumns) -> Vec<String> {
     let mut heading = vec![String::new(), word.to_owned()];
     heading.extend(shown.errors.then(|| "std error".to_owned()));
     let levels = last(&like.intervals, shown.levels).iter();
@@ -179,7 +179,7 @@ fn heading(word: &str, like: &EstimateDocument, shown: Shown) -> Vec<String> {
     heading
 }
 
-fn estimate_row(name: String, estimate: &EstimateDocument, shown: Shown) -> Vec<String> {
+fn estimate_row(name: String, estimate: &EstimateDocument, shown: ShownColumns) -> Vec<String> {
     let mut row = vec![name, figure(estimate.estimate)];
     row.extend(shown.errors.then(|| estimate.std_error.map_or_else(String::new, figure)));
     row.extend(last(&estimate.intervals, shown.levels).iter().map(bracketed));
@@ -205,7 +205,7 @@ fn sentences(answer: &AnovaAnswer) -> Vec<String> {
     for source in &answer.anova {
         let (Some(f), Some(p)) = (source.f, source.p) else { continue };
         if source.source == LACK_OF_FIT {
-            sentences.push(fits(p > 1.0 - level, &confidence, (f, p)));
+            sentences.push(lack_of_fit(p > 1.0 - level, &confidence, f, p));
             continue;
         }
         let verdict = if p <= 1.0 - level { "matters" } else { "is not shown to matter" };
@@ -224,7 +224,7 @@ fn sentences(answer: &AnovaAnswer) -> Vec<String> {
 }
 
 /// The sentence about lack of fit.
-fn fits(fits: bool, confidence: &str, (f, p): (f64, f64)) -> String {
+fn lack_of_fit(fits: bool, confidence: &str, f: f64, p: f64) -> String {
     let numbers = format!("F = {}, {}", figure(f), p_equation(p));
     if fits {
         return format!("No lack of fit is found at {confidence} ({numbers}).");

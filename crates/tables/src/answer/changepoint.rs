@@ -176,7 +176,7 @@ impl ChangepointAnswer {
         }
         let changes = match self.changepoints.len() {
             0 if self.can_tell == Some(false) => "too few values to tell a change".to_owned(),
-            0 => format!("no change was found{}", self.least()),
+            0 => format!("no change was found{}", self.least_shift_text()),
             1 => "1 change".to_owned(),
             more => format!("{more} changes"),
         };
@@ -211,7 +211,7 @@ impl ChangepointAnswer {
     }
 
     /// `; a shift of the mean by 0.5, halfway through, would be found four times in five`.
-    fn least(&self) -> String {
+    fn least_shift_text(&self) -> String {
         self.least_shift.map_or_else(String::new, |least| {
             format!(
                 "; a shift of the mean by {}, halfway through, would be found four times in five",

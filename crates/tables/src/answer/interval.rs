@@ -70,7 +70,7 @@ pub struct BatchesAnswer {
 
 impl BatchesAnswer {
     /// For values whose neighbours depend on each other; `None` if they do not, or are too few.
-    fn of(values: &[f64], level: f64) -> Option<Self> {
+    fn from_values(values: &[f64], level: f64) -> Option<Self> {
         let lag = autocorrelation::lag_one(values, level).ok()?;
         let found = autocorrelation::batch_means(values, BATCHES, level).ok()?;
         lag.is_correlated().then(|| Self {
@@ -114,7 +114,7 @@ impl IntervalAnswer {
             };
             Ok(QuantileAnswer { q, estimate, interval, refused })
         };
-        let mean_of_batches = BatchesAnswer::of(values, level);
+        let mean_of_batches = BatchesAnswer::from_values(values, level);
         let geometric = interval::geometric_mean(&sample, level).ok();
         Ok(Self {
             n: sample.len() as u64,

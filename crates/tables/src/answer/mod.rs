@@ -44,11 +44,11 @@ impl From<stats::Interval> for IntervalDocument {
 /// would be infinite, or nothing.
 fn check_squares(values: &[f64]) -> Result<(), Refusal> {
     /// Squares from here on have all their digits.
-    const LEAST: f64 = f64::MIN_POSITIVE / f64::EPSILON;
+    const SQUARE_MIN: f64 = f64::MIN_POSITIVE / f64::EPSILON;
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let square = (most - least).powi(2) * values.len() as f64;
-    if values.len() < 2 || most == least || (LEAST..f64::INFINITY).contains(&square) {
+    if values.len() < 2 || most == least || (SQUARE_MIN..f64::INFINITY).contains(&square) {
         return Ok(());
     }
     Err(Refused::OutOfRange.into())

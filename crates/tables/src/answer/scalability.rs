@@ -92,8 +92,9 @@ impl ScalabilityAnswer {
             Errors::InProportion => Errors::OfOneSize,
             Errors::OfOneSize => Errors::InProportion,
         };
-        let mut answer = Self::of(&scalability(n, x, errors, level)?, errors);
-        let other = scalability(n, x, other, level).map(|found| Self::of(&found, other));
+        let mut answer = Self::from_scalability(&scalability(n, x, errors, level)?, errors);
+        let other =
+            scalability(n, x, other, level).map(|found| Self::from_scalability(&found, other));
         answer.other_fit =
             other.ok().filter(|other| answer.excludes(other)).map(|other| OtherFit {
                 fit: other.fit,
@@ -117,7 +118,7 @@ impl ScalabilityAnswer {
             || is_outside(other.peak_n, self.peak_n_interval)
     }
 
-    fn of(found: &Scalability, errors: Errors) -> Self {
+    fn from_scalability(found: &Scalability, errors: Errors) -> Self {
         // alpha and beta are estimated under the law that has both, if it could be fitted.
         let Fit { gamma, alpha, beta, residual_std_error, .. } =
             found.full.as_ref().unwrap_or(&found.chosen);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::reproduce::bonnie_anova;
+use ::reproduce::bonnie_anova::{self, NamedRun};
 use record::{BonnieOptions, BonniePhaseOrder, ClassicOptions, Run};
 use suites::classic::bonnie;
 use suites::classic::bonnie_anova::TARGETS;
@@ -62,8 +62,10 @@ fn whole(options: &ReproduceOptions) -> anyhow::Result<Done> {
     let measured = measured(bonnie_anova::SUITE, suite, &TARGETS, &how, options.run.as_ref())?;
     check_bonnie(&measured.path, &measured.run)?;
     let counted = counted::bonnie(measured.place(), &measured.run, options)?;
-    let counted = counted.as_ref().map(|(run, name)| (run, name.as_str()));
-    let reproduction = bonnie_anova::reproduce(Some((&measured.run, &measured.name())), counted)?;
+    let counted = counted.as_ref().map(|(run, name)| NamedRun { run, name });
+    let name = measured.name();
+    let measured_run = NamedRun { run: &measured.run, name: &name };
+    let reproduction = bonnie_anova::reproduce(Some(measured_run), counted)?;
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
     Ok(measured.end())

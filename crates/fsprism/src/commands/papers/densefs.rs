@@ -36,7 +36,7 @@ impl Paper for DenseFs {
     fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
         let part = match item {
             None => Part::Whole,
-            Some(name) => Part::of_name(name)
+            Some(name) => Part::from_name(name)
                 .with_context(|| {
                     format!("densefs has no {name}: choose figure-1, figure-2, section-2")
                 })
@@ -57,7 +57,7 @@ impl Paper for DenseFs {
         }
         let traced = traces_of(&path, &run);
         let name = plain_path(&path);
-        let reproduction = densefs::Reproduction::of(part, &run, &name, &traced);
+        let reproduction = densefs::Reproduction::from_run(part, &run, &name, &traced);
         let width = output::terminal_options().width;
         output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
         output::say(&name);

@@ -61,7 +61,7 @@ impl Paper for FsCache {
             return Err(refusal).blame_input();
         }
         let name = plain_path(&path);
-        let reproduction = fscache::Reproduction::of(&run, &name);
+        let reproduction = fscache::Reproduction::from_run(&run, &name);
         let width = output::terminal_options().width;
         output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
         if let Some(directory) = &directory {

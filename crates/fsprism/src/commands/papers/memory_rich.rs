@@ -68,7 +68,7 @@ fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
         None
     });
     let reproduction =
-        memory_rich::Reproduction::of(&measured.run, &measured.name(), counted.as_ref());
+        memory_rich::Reproduction::from_run(&measured.run, &measured.name(), counted.as_ref());
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
     Ok(measured.end())

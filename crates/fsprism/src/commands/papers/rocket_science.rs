@@ -32,7 +32,7 @@ impl Paper for RocketScience {
         let how = measuring(options, BLOCKS);
         let targets = &ROCKET_SCIENCE_TARGETS;
         let measured = measured(NAME, (&suite, None), targets, &how, options.run.as_ref())?;
-        let reproduction = rocket_science::Reproduction::of(&measured.run, &measured.name());
+        let reproduction = rocket_science::Reproduction::from_run(&measured.run, &measured.name());
         let width = output::terminal_options().width;
         output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
         Ok(measured.end())

@@ -16,7 +16,7 @@ use super::{Visit, whole};
 const NEAR: f64 = 1.05;
 /// The kernel's own structures and the program use part of a memory limit. The remainder, and at
 /// least this share, is resident.
-const RESIDENT_SHARE_LEAST: f64 = 0.5;
+const RESIDENT_SHARE_MIN: f64 = 0.5;
 /// While every page stays resident, the device may read up to this share of the bytes that
 /// operations moved for something else: for the file system's own structures, which a limit evicts
 /// as well, and for programs that look at every device there is.
@@ -29,8 +29,8 @@ const CACHE_FACTOR: f64 = 2.0;
 const TOGETHER: f64 = 1.25;
 
 /// The cause of `cliff`; `visits` are the probes around it.
-pub(super) fn of(run: &Run, plan: &SearchPlan, cliff: &Cliff, visits: &[Visit<'_>]) -> Cause {
-    let sides = Sides::of(cliff, visits);
+pub(super) fn find(run: &Run, plan: &SearchPlan, cliff: &Cliff, visits: &[Visit<'_>]) -> Cause {
+    let sides = Sides::new(cliff, visits);
     let waited = || seen::dirty_limit(run, plan, &sides).or_else(|| seen::journal(&sides));
     let of_axis = || match plan.axis {
         Axis::WorkingSet => {
@@ -81,7 +81,7 @@ fn memory_limit(
     cliff: &Cliff,
     visits: &[Visit<'_>],
 ) -> Option<Cause> {
-    let before = |visit: &&Visit<'_>| visit.position <= cliff.before_sizes.1;
+    let before = |visit: &&Visit<'_>| visit.position <= *cliff.before_sizes.end();
     let after = || visits.iter().filter(|visit| visit.position >= cliff.size.high);
     if !visits.iter().filter(before).all(is_from_memory) || !after().all(is_from_device) {
         return None;
@@ -100,7 +100,7 @@ fn memory_limit(
     let resident_bytes = resident.get(resident.len() / 2)? * page_bytes;
     let (of, limit_bytes) = limits(run, plan).into_iter().find(|(_, limit_bytes)| {
         let share = resident_bytes as f64 / (*limit_bytes).max(1) as f64;
-        (RESIDENT_SHARE_LEAST..=1.0).contains(&share)
+        (RESIDENT_SHARE_MIN..=1.0).contains(&share)
     })?;
     let (resident_to_bytes, read_from_bytes) = (whole(resident_to), whole(read_from));
     Some(Cause::MemoryLimit { of, limit_bytes, resident_to_bytes, read_from_bytes, resident_bytes })
@@ -124,7 +124,7 @@ fn limits(run: &Run, plan: &SearchPlan) -> Vec<(LimitOwner, u64)> {
 
 fn processor_cache(run: &Run, cliff: &Cliff, visits: &[Visit<'_>]) -> Option<Cause> {
     let beside = |visit: &&Visit<'_>| {
-        cliff.before_sizes.0 <= visit.position && visit.position <= cliff.after_sizes.1
+        *cliff.before_sizes.start() <= visit.position && visit.position <= *cliff.after_sizes.end()
     };
     let beside: Vec<&Visit<'_>> = visits.iter().filter(beside).collect();
     if beside.is_empty() || !beside.iter().all(|visit| is_in_memory(visit)) {

@@ -4,6 +4,8 @@ mod cause;
 mod seen;
 mod zone;
 
+use std::ops::RangeInclusive;
+
 use record::{
     Axis, CellReport, CliffReport, Line, Reached, Replicate, Run, SearchPlan, SearchReport, Warning,
 };
@@ -87,13 +89,13 @@ fn search_report(trail: &Trail<'_>) -> SearchReport {
 
 fn cliffs_of(run: &Run, trail: &Trail<'_>) -> Vec<CliffReport> {
     let found = trail.course.outcome().map(|outcome| outcome.cliffs).unwrap_or_default();
-    let ends = |index: usize| {
+    let neighbourhood = |index: usize| {
         // A cliff's neighbourhood extends to the cliffs on either side.
         let from = index.checked_sub(1).map_or(0.0, |before| found[before].size.high);
         let to = found.get(index + 1).map_or(f64::INFINITY, |after| after.size.low);
-        (from, to)
+        from..=to
     };
-    let report = |index: usize| cliff_report(run, trail, &found[index], ends(index));
+    let report = |index: usize| cliff_report(run, trail, &found[index], &neighbourhood(index));
     (0..found.len()).map(report).filter(|cliff| is_high(cliff, trail.plan)).collect()
 }
 
@@ -101,9 +103,9 @@ fn cliff_report(
     run: &Run,
     trail: &Trail<'_>,
     found: &cliff::Cliff,
-    (from, to): (f64, f64),
+    neighbourhood: &RangeInclusive<f64>,
 ) -> CliffReport {
-    let near = |visit: &&Visit<'_>| from <= visit.position && visit.position <= to;
+    let near = |visit: &&Visit<'_>| neighbourhood.contains(&visit.position);
     let nearby: Vec<Visit<'_>> = trail.visits.iter().filter(near).copied().collect();
     CliffReport {
         target: trail.plan.target.clone(),
@@ -119,14 +121,14 @@ fn cliff_report(
         },
         metric: trail.plan.metric.clone(),
         metric_unit: trail.metric_unit.clone(),
-        plateau_before: level(trail, found.before_sizes),
-        plateau_after: level(trail, found.after_sizes),
-        before_from: found.before_sizes.0,
-        before_to: found.before_sizes.1,
-        after_from: found.after_sizes.0,
-        after_to: found.after_sizes.1,
-        cause: cause::of(run, trail.plan, found, &nearby),
-        zone: zone::of(trail, found),
+        plateau_before: level(trail, &found.before_sizes),
+        plateau_after: level(trail, &found.after_sizes),
+        before_from: *found.before_sizes.start(),
+        before_to: *found.before_sizes.end(),
+        after_from: *found.after_sizes.start(),
+        after_to: *found.after_sizes.end(),
+        cause: cause::find(run, trail.plan, found, &nearby),
+        zone: zone::fragile_zone(trail, found),
     }
 }
 
@@ -137,8 +139,8 @@ fn is_high(cliff: &CliffReport, plan: &SearchPlan) -> bool {
 }
 
 /// The median of what was measured at these positions.
-fn level(trail: &Trail<'_>, (from, to): (f64, f64)) -> f64 {
-    let there = trail.visits.iter().filter(|visit| from <= visit.position && visit.position <= to);
+fn level(trail: &Trail<'_>, positions: &RangeInclusive<f64>) -> f64 {
+    let there = trail.visits.iter().filter(|visit| positions.contains(&visit.position));
     let values: Vec<f64> = there.map(|visit| visit.value).collect();
     estimates::median(&values).unwrap_or(f64::NAN)
 }

@@ -4,6 +4,8 @@
 //! Waiting is a cause only if it occurs on the slower side and not on the faster one. Larger device
 //! reads are a cause only if they account for most of the change.
 
+use std::ops::RangeInclusive;
+
 use record::machine::CgroupVersion;
 use record::{Cause, Observation, ProbeEvidence, Run, SearchPlan, Waits};
 use stats::cliff::Cliff;
@@ -12,18 +14,18 @@ use super::super::estimates;
 use super::{Visit, whole};
 
 /// On the faster side, at most this share of samples may find a thread waiting.
-const WAITING_MOST: f64 = 0.02;
+const WAITING_MAX: f64 = 0.02;
 /// On the slower side, at least this share of all samples must find a thread waiting,
-const WAITING_LEAST: f64 = 0.10;
+const WAITING_MIN: f64 = 0.10;
 /// and at each position at least this share.
-const WAITING_LEAST_EACH: f64 = 0.05;
+const WAITING_EACH_MIN: f64 = 0.05;
 /// A device read counts as larger than an operation's request only from this factor on, because the
 /// file system's own structures and split requests make its size vary.
-const AHEAD_LEAST: f64 = 1.5;
+const AHEAD_MIN: f64 = 1.5;
 /// The share of a change, in logarithms, that fewer device reads must account for.
-const ACCOUNTED_LEAST: f64 = 0.5;
+const ACCOUNTED_MIN: f64 = 0.5;
 /// Device reads needed on each side to know their mean size.
-const READS_LEAST: u64 = 20;
+const READS_MIN: u64 = 20;
 
 /// The visits on both sides of a cliff.
 #[derive(Clone)]
@@ -34,7 +36,7 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    pub(super) fn of(cliff: &Cliff, visits: &[Visit<'a>]) -> Self {
+    pub(super) fn new(cliff: &Cliff, visits: &[Visit<'a>]) -> Self {
         let side = |is_it: &dyn Fn(f64) -> bool| {
             visits.iter().filter(|visit| is_it(visit.position)).copied().collect()
         };
@@ -52,7 +54,7 @@ impl<'a> Sides<'a> {
 }
 
 /// What was observed during a probe.
-fn seen(visit: &Visit<'_>) -> Option<ProbeEvidence> {
+fn probe_evidence(visit: &Visit<'_>) -> Option<ProbeEvidence> {
     visit.replicate.observations.iter().find_map(|observation| {
         if let Observation::Probe(evidence) = observation { Some(*evidence) } else { None }
     })
@@ -60,7 +62,8 @@ fn seen(visit: &Visit<'_>) -> Option<ProbeEvidence> {
 
 /// The share of samples that found a thread waiting; `None` if some probe could not sample threads.
 fn waiting(visits: &[Visit<'_>], wait: fn(&Waits) -> u64) -> Option<f64> {
-    let waits: Option<Vec<Waits>> = visits.iter().map(|visit| seen(visit)?.waits).collect();
+    let waits: Option<Vec<Waits>> =
+        visits.iter().map(|visit| probe_evidence(visit)?.waits).collect();
     let waits = waits?;
     let looks: u64 = waits.iter().map(|waits| waits.looks).sum();
     (looks > 0).then(|| waits.iter().map(wait).sum::<u64>() as f64 / looks as f64)
@@ -76,9 +79,9 @@ fn proved(sides: &Sides<'_>, wait: fn(&Waits) -> u64) -> Option<(f64, f64)> {
     let is_everywhere = positions.iter().all(|position| {
         let there = slow.iter().filter(|visit| visit.position.total_cmp(position).is_eq());
         let there: Vec<Visit<'_>> = there.copied().collect();
-        waiting(&there, wait).is_some_and(|share| share >= WAITING_LEAST_EACH)
+        waiting(&there, wait).is_some_and(|share| share >= WAITING_EACH_MIN)
     });
-    let is_proved = on_fast <= WAITING_MOST && on_slow >= WAITING_LEAST && is_everywhere;
+    let is_proved = on_fast <= WAITING_MAX && on_slow >= WAITING_MIN && is_everywhere;
     let percent = |visits: &[Visit<'_>]| waiting(visits, wait).map(|share| share * 100.0);
     is_proved.then_some(())?;
     percent(&sides.before).zip(percent(&sides.after))
@@ -88,7 +91,7 @@ fn proved(sides: &Sides<'_>, wait: fn(&Waits) -> u64) -> Option<(f64, f64)> {
 pub(super) fn dirty_limit(run: &Run, plan: &SearchPlan, sides: &Sides<'_>) -> Option<Cause> {
     let (waiting_before_percent, waiting_after_percent) = proved(sides, |it| it.dirty_limit)?;
     let dirty = |visits: &[Visit<'_>]| {
-        let most = visits.iter().filter_map(|visit| seen(visit)?.dirty_bytes_max);
+        let most = visits.iter().filter_map(|visit| probe_evidence(visit)?.dirty_bytes_max);
         let most: Vec<f64> = most.map(|bytes| bytes as f64).collect();
         estimates::median(&most).map(whole)
     };
@@ -106,7 +109,7 @@ pub(super) fn dirty_limit(run: &Run, plan: &SearchPlan, sides: &Sides<'_>) -> Op
 /// `domain_dirty_limits`); version 1 has no such limit.
 fn dirty_limit_bytes(run: &Run, plan: &SearchPlan, sides: &Sides<'_>) -> Option<u64> {
     let visits = sides.before.iter().chain(&sides.after);
-    let of_probes = visits.filter_map(seen).flat_map(|seen| {
+    let of_probes = visits.filter_map(probe_evidence).flat_map(|seen| {
         [seen.machine_dirty_limit_bytes, seen.device_dirty_limit_bytes].into_iter().flatten()
     });
     let machine = &run.manifest.machine;
@@ -127,7 +130,8 @@ pub(super) fn journal(sides: &Sides<'_>) -> Option<Cause> {
     let written = |visits: &[Visit<'_>]| {
         let device = visits.iter().map(|visit| visit.replicate.evidence.device_written_bytes);
         let device: Option<u64> = device.sum();
-        let asked = visits.iter().filter_map(seen).map(|seen| seen.written_bytes).sum::<u64>();
+        let asked =
+            visits.iter().filter_map(probe_evidence).map(|seen| seen.written_bytes).sum::<u64>();
         device.filter(|_| asked > 0).map(|bytes| bytes as f64 / asked as f64)
     };
     Some(Cause::Journal {
@@ -148,15 +152,15 @@ struct DeviceReads {
 }
 
 impl DeviceReads {
-    fn of(visits: &[Visit<'_>]) -> Option<Self> {
+    fn from_visits(visits: &[Visit<'_>]) -> Option<Self> {
         let mut sum = Self { reads: 0, read_bytes: 0, operations: 0, moved_bytes: 0 };
         for visit in visits {
-            sum.reads += seen(visit)?.device_reads?;
+            sum.reads += probe_evidence(visit)?.device_reads?;
             sum.read_bytes += visit.replicate.evidence.device_read_bytes?;
             sum.operations += visit.replicate.operations;
             sum.moved_bytes += visit.replicate.bytes;
         }
-        (sum.reads >= READS_LEAST && sum.operations > 0).then_some(sum)
+        (sum.reads >= READS_MIN && sum.operations > 0).then_some(sum)
     }
 
     fn mean_bytes(self) -> f64 {
@@ -184,18 +188,17 @@ pub(super) fn read_ahead(
 ) -> Option<Cause> {
     let target = run.manifest.targets.iter().find(|target| target.label == plan.target)?;
     let window_bytes = target.read_ahead_bytes.filter(|&bytes| bytes > 0)?;
-    let within = |(from, to): (f64, f64)| -> Vec<Visit<'_>> {
-        let there = visits.iter().filter(|it| from <= it.position && it.position <= to);
-        there.copied().collect()
+    let within = |sizes: &RangeInclusive<f64>| -> Vec<Visit<'_>> {
+        visits.iter().filter(|it| sizes.contains(&it.position)).copied().collect()
     };
-    let before = DeviceReads::of(&within(cliff.before_sizes))?;
-    let after = DeviceReads::of(&within(cliff.after_sizes))?;
+    let before = DeviceReads::from_visits(&within(&cliff.before_sizes))?;
+    let after = DeviceReads::from_visits(&within(&cliff.after_sizes))?;
     let (fast, slow) = if cliff.before > cliff.after { (before, after) } else { (after, before) };
     let change = (cliff.before / cliff.after).ln().abs();
     let fewer = (slow.per_byte() / fast.per_byte()).ln();
-    let is_ahead = fast.mean_bytes() >= AHEAD_LEAST * fast.request_bytes()
-        && fast.mean_bytes() >= AHEAD_LEAST * slow.mean_bytes();
-    (is_ahead && fewer >= ACCOUNTED_LEAST * change).then(|| Cause::ReadAhead {
+    let is_ahead = fast.mean_bytes() >= AHEAD_MIN * fast.request_bytes()
+        && fast.mean_bytes() >= AHEAD_MIN * slow.mean_bytes();
+    (is_ahead && fewer >= ACCOUNTED_MIN * change).then(|| Cause::ReadAhead {
         window_bytes,
         device_read_before_bytes: whole(before.mean_bytes()),
         device_read_after_bytes: whole(after.mean_bytes()),

@@ -4,6 +4,8 @@
 //! in this boundary region" (It *IS* Rocket Science, section 3.1): the relative standard deviation
 //! of the ten runs there reached 35 %.
 
+use std::ops::RangeInclusive;
+
 use record::FragileZone;
 use stats::cliff::Cliff;
 
@@ -11,22 +13,22 @@ use super::Trail;
 use crate::analysis::estimates::pooled_percent;
 
 /// With fewer replicates, a standard deviation is meaningless.
-const REPLICATES_LEAST: usize = 3;
+const REPLICATES_MIN: usize = 3;
 
 /// The spread within `cliff`; `None` if too little was measured there.
-pub(super) fn of(trail: &Trail<'_>, cliff: &Cliff) -> Option<FragileZone> {
+pub(super) fn fragile_zone(trail: &Trail<'_>, cliff: &Cliff) -> Option<FragileZone> {
     let position = trail.course.zone_of(cliff)?;
     let inside = values_at(trail, position);
     let spread_inside_percent = pooled_percent(std::slice::from_ref(&inside))?;
-    if inside.len() < REPLICATES_LEAST {
+    if inside.len() < REPLICATES_MIN {
         return None;
     }
     Some(FragileZone {
         position,
         replicates: u32::try_from(inside.len()).unwrap_or(u32::MAX),
         spread_inside_percent,
-        spread_before_percent: on_plateau(trail, cliff.before_sizes),
-        spread_after_percent: on_plateau(trail, cliff.after_sizes),
+        spread_before_percent: on_plateau(trail, &cliff.before_sizes),
+        spread_after_percent: on_plateau(trail, &cliff.after_sizes),
     })
 }
 
@@ -35,11 +37,11 @@ fn values_at(trail: &Trail<'_>, position: f64) -> Vec<f64> {
     there.map(|visit| visit.value).collect()
 }
 
-fn on_plateau(trail: &Trail<'_>, (from, to): (f64, f64)) -> Option<f64> {
-    let mut positions: Vec<f64> = trail.visits.iter().map(|visit| visit.position).collect();
-    positions.retain(|&position| from <= position && position <= to);
-    positions.sort_by(f64::total_cmp);
-    positions.dedup();
-    let groups: Vec<Vec<f64>> = positions.iter().map(|&it| values_at(trail, it)).collect();
+fn on_plateau(trail: &Trail<'_>, positions: &RangeInclusive<f64>) -> Option<f64> {
+    let mut measured: Vec<f64> = trail.visits.iter().map(|visit| visit.position).collect();
+    measured.retain(|position| positions.contains(position));
+    measured.sort_by(f64::total_cmp);
+    measured.dedup();
+    let groups: Vec<Vec<f64>> = measured.iter().map(|&it| values_at(trail, it)).collect();
     pooled_percent(&groups)
 }

@@ -11,7 +11,7 @@ use stats::dependence::{Dependence, TAKEN_FOR_DEPENDENT};
 use super::super::estimates::summary_of_blocks;
 use super::super::judged::coverage::{LEVEL, Noise, Random};
 use super::super::judged::{self, Pairs};
-use super::{Known, settled};
+use super::{KnownRatio, settled};
 
 const FACTORS: [f64; 4] = [1.0, 1.2, 2.0, 5.0];
 
@@ -42,7 +42,7 @@ fn simulated(noise: Noise, blocks: u32, runs: u32) -> Sums {
         let pairs: Vec<Pairs> = pairs.collect();
         let dependence = judged::dependence(pairs.iter());
         let of_figures = dependence_of_figures(&all);
-        all.iter().for_each(|of| sums.add(of, (&dependence, &of_figures)));
+        all.iter().for_each(|of| sums.add(of, &dependence, &of_figures));
     }
     sums
 }
@@ -52,22 +52,18 @@ fn dependence_of_figures(all: &[Vec<BTreeMap<u32, f64>>]) -> Dependence {
         of.iter().map(|(&block, value)| (block, value.ln())).collect()
     };
     let logs: Vec<BTreeMap<u32, f64>> = all.iter().flatten().map(logs).collect();
-    Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
+    Dependence::from_series(&logs, TAKEN_FOR_DEPENDENT)
 }
 
 /// All pairs of targets of a benchmark.
 fn pairs(of: &[BTreeMap<u32, f64>]) -> Vec<(usize, usize, Pairs)> {
     let seconds = |from: usize| (from + 1..of.len()).map(move |to| (from, to));
     let places = (0..of.len()).flat_map(seconds);
-    places.map(|(from, to)| (from, to, Pairs::of(&of[from], &of[to]))).collect()
+    places.map(|(from, to)| (from, to, Pairs::new(&of[from], &of[to]))).collect()
 }
 
 impl Sums {
-    fn add(
-        &mut self,
-        of: &[BTreeMap<u32, f64>],
-        (of_pairs, of_figures): (&Dependence, &Dependence),
-    ) {
+    fn add(&mut self, of: &[BTreeMap<u32, f64>], of_pairs: &Dependence, of_figures: &Dependence) {
         let median = |values: &BTreeMap<u32, f64>| {
             let values: Vec<f64> = values.values().copied().collect();
             summary_of_blocks(&values, LEVEL, of_figures).expect("there are values")
@@ -77,10 +73,10 @@ impl Sums {
             let answer = pairs.compared(of_pairs)?;
             let interval = answer.interval(LEVEL).ok()?;
             let width = (interval.high / interval.low).ln();
-            let known = Known { from, to, log_ratio: answer.ratio().ln(), width };
+            let known = KnownRatio { from, to, log_ratio: answer.ratio().ln(), width };
             Some((known, interval))
         };
-        let (known, intervals): (Vec<Known>, Vec<stats::Interval>) =
+        let (known, intervals): (Vec<KnownRatio>, Vec<stats::Interval>) =
             pairs(of).into_iter().filter_map(known).unzip();
         let levels: Vec<f64> = medians.iter().map(|it| it.median.ln()).collect();
         let settled = settled(&levels, &known);

@@ -13,10 +13,10 @@ use stats::reconciled::{Distance, reconciled};
 
 /// No ratio is weighted as if its interval were narrower than this fraction of the widest one: if
 /// weights are further apart, the equations lose precision.
-const WIDTH_LEAST: f64 = 1e-3;
+const WIDTH_MIN: f64 = 1e-3;
 
 /// Anything smaller is a rounding error.
-const STEP_LEAST: f64 = 1e-9;
+const STEP_MIN: f64 = 1e-9;
 
 /// Metrics that all express the time of an operation: if one moves, the others move with it.
 const OF_ONE_TIME: [StandardMetric; 4] = [
@@ -56,9 +56,9 @@ fn settle_one(cells: &mut [&mut CellReport], comparisons: &mut [Comparison], met
         .collect();
     let known = |(from, to, one): &(usize, usize, &mut Comparison)| {
         let width = one.interval.map_or(0.0, |interval| (interval.high / interval.low).ln());
-        Some(Known { from: *from, to: *to, log_ratio: one.ratio?.ln(), width })
+        Some(KnownRatio { from: *from, to: *to, log_ratio: one.ratio?.ln(), width })
     };
-    let known: Vec<Known> = compared.iter().filter_map(known).collect();
+    let known: Vec<KnownRatio> = compared.iter().filter_map(known).collect();
     let levels: Vec<f64> = cells.iter().filter_map(|cell| level(cell, metric)).collect();
     let settled = settled(&levels, &known);
     for (from, to, one) in compared {
@@ -76,7 +76,7 @@ fn settle_one(cells: &mut [&mut CellReport], comparisons: &mut [Comparison], met
 }
 
 /// What is known about two targets: the logarithm of their ratio, and the width of its interval.
-struct Known {
+struct KnownRatio {
     from: usize,
     to: usize,
     log_ratio: f64,
@@ -84,10 +84,10 @@ struct Known {
 }
 
 /// The levels closest to those of the medians whose differences agree with what is known.
-fn settled(medians: &[f64], known: &[Known]) -> Vec<f64> {
+fn settled(medians: &[f64], known: &[KnownRatio]) -> Vec<f64> {
     let widest = known.iter().map(|one| one.width).fold(0.0, f64::max);
-    let distance = |one: &Known| {
-        let width = one.width.max(WIDTH_LEAST * widest);
+    let distance = |one: &KnownRatio| {
+        let width = one.width.max(WIDTH_MIN * widest);
         let weight = if width > 0.0 { width.powi(-2) } else { 1.0 };
         Distance { from: one.from, to: one.to, distance: one.log_ratio, weight }
     };
@@ -95,7 +95,7 @@ fn settled(medians: &[f64], known: &[Known]) -> Vec<f64> {
 }
 
 fn is_step(by: f64) -> bool {
-    (by - 1.0).abs() > STEP_LEAST
+    (by - 1.0).abs() > STEP_MIN
 }
 
 /// Moves the metric's figure, and those of metrics that express the same time.

@@ -52,7 +52,7 @@ impl Noise {
     /// Values of all benchmarks on both targets; those of the second are `ratio` times as large.
     fn run(self, random: &mut Random, blocks: u32, ratio: f64) -> Vec<Pairs> {
         let of_targets = self.values(random, blocks, &[1.0, ratio]);
-        of_targets.iter().map(|of| Pairs::of(&of[0], &of[1])).collect()
+        of_targets.iter().map(|of| Pairs::new(&of[0], &of[1])).collect()
     }
 
     /// Values of all benchmarks on targets with these factors, by block.
@@ -145,7 +145,7 @@ fn simulated(noise: Noise, blocks: u32, runs: usize, seed: u64) -> Shares {
         mixed.splice(..5, noise.run(&mut random, blocks, 1.05).into_iter().take(5));
         let judged = judge(answers(&mixed), LEVEL, MARGIN);
         let found = judged.iter().enumerate().filter(|(_, one)| one.verdict.is_different());
-        let misses = |(place, one): (usize, &Judged)| {
+        let misses = |(place, one): (usize, &Judgement)| {
             let truth = if place < 5 { 1.05 } else { 1.0 };
             one.interval.is_some_and(|it| truth < it.low || it.high < truth)
         };
@@ -222,7 +222,7 @@ fn simulated_dimension(common: f64, blocks: u32, runs: usize) -> f64 {
     };
     let pairs_of = |logs: &[f64]| {
         let second = (0..).zip(logs).map(|(block, log)| (block, (DEVIATION * log).exp()));
-        Pairs::of(&(0..blocks).map(|block| (block, 1.0)).collect(), &second.collect())
+        Pairs::new(&(0..blocks).map(|block| (block, 1.0)).collect(), &second.collect())
     };
     let mut is_called = |_: &usize| {
         let shared = series(&mut random, 0.5);

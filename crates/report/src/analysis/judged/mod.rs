@@ -20,7 +20,7 @@ use super::Gathered;
 /// Targets with fewer common blocks are not compared: with five, even the most extreme outcome is
 /// not unlikely enough (the smallest two-sided p of the sign test is 2/32), so that everything
 /// would depend on the assumption of normal errors.
-pub(crate) const BLOCKS_LEAST: u32 = 6;
+pub(crate) const BLOCKS_MIN: u32 = 6;
 
 /// A ratio within this distance of 1 does not matter.
 pub(crate) const MARGIN: f64 = 0.02;
@@ -89,7 +89,7 @@ impl IsBusy {
 
 /// What may be said of two targets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Judged {
+pub(crate) struct Judgement {
     /// Second over first.
     pub(crate) ratio: Option<f64>,
     pub(crate) interval: Option<IntervalReport>,
@@ -103,11 +103,11 @@ pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
 }
 
-impl Judged {
+impl Judgement {
     /// Withdraws a difference that is not sure enough, if other programs kept the machine busy
     /// (`is_busy`): their effect is not spread evenly over targets and blocks, as tests assume, so
     /// a difference has to be that much surer to count.
-    pub(crate) fn beside(self, is_busy: IsBusy, level: f64) -> Self {
+    pub(crate) fn allowing_for(self, is_busy: IsBusy, level: f64) -> Self {
         let is_sure = self.p_adjusted.is_some_and(|p| p <= (1.0 - level) * BUSY_SHARE);
         match is_busy {
             IsBusy::Yes if self.verdict.is_different() && !is_sure => Self::default(),
@@ -117,7 +117,7 @@ impl Judged {
 }
 
 impl Pairs {
-    pub(crate) fn of(first: &BTreeMap<u32, f64>, second: &BTreeMap<u32, f64>) -> Self {
+    pub(crate) fn new(first: &BTreeMap<u32, f64>, second: &BTreeMap<u32, f64>) -> Self {
         let mut pairs = Self { blocks: Vec::new(), firsts: Vec::new(), seconds: Vec::new() };
         for (&block, &value) in first {
             if let Some(&other) = second.get(&block) {
@@ -146,7 +146,7 @@ impl Pairs {
 
     /// `None` if there are too few blocks, or a value has no logarithm.
     pub(crate) fn compared(&self, dependence: &Dependence) -> Option<Answer> {
-        if self.len() < BLOCKS_LEAST {
+        if self.len() < BLOCKS_MIN {
             return None;
         }
         let paired = Paired::new(&self.seconds, &self.firsts).ok()?;
@@ -214,7 +214,7 @@ pub(crate) fn most_complete(of_benchmarks: &[BTreeSet<u32>]) -> BTreeSet<u32> {
     let mut candidates: Vec<BTreeSet<u32>> = of_benchmarks.to_vec();
     candidates.extend(of_benchmarks.iter().cloned().reduce(|all, own| &all & &own));
     let worth = |blocks: &BTreeSet<u32>| {
-        (blocks.len() >= BLOCKS_LEAST as usize, blocks.len() * having(blocks), having(blocks))
+        (blocks.len() >= BLOCKS_MIN as usize, blocks.len() * having(blocks), having(blocks))
     };
     candidates.into_iter().max_by_key(worth).unwrap_or_default()
 }
@@ -222,7 +222,7 @@ pub(crate) fn most_complete(of_benchmarks: &[BTreeSet<u32>]) -> BTreeSet<u32> {
 /// How strongly successive blocks of these comparisons are correlated.
 pub(crate) fn dependence<'a>(pairs: impl Iterator<Item = &'a Pairs>) -> Dependence {
     let logs: Vec<BTreeMap<u32, f64>> = pairs.map(Pairs::log_ratios).collect();
-    Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
+    Dependence::from_series(&logs, TAKEN_FOR_DEPENDENT)
 }
 
 /// How strongly successive blocks of single figures are correlated.
@@ -231,11 +231,11 @@ pub(super) fn dependence_of_figures(all: &[Gathered<'_>]) -> Dependence {
     let declared = all.iter().filter(|one| !one.is_searched);
     let logs: Vec<BTreeMap<u32, f64>> =
         declared.map(|one| one.values(0).into_iter().filter_map(log).collect()).collect();
-    Dependence::of(&logs, TAKEN_FOR_DEPENDENT)
+    Dependence::from_series(&logs, TAKEN_FOR_DEPENDENT)
 }
 
 /// Judges all answers as one family.
-pub(crate) fn judge(answers: Vec<Option<Answer>>, level: f64, margin: f64) -> Vec<Judged> {
+pub(crate) fn judge(answers: Vec<Option<Answer>>, level: f64, margin: f64) -> Vec<Judgement> {
     let usable = |answer: Option<Answer>| answer.filter(|answer| answer.is_usable(level));
     let answers: Vec<Option<Answer>> = answers.into_iter().map(usable).collect();
     let p_values: Vec<f64> = answers.iter().flatten().map(Answer::p).collect();
@@ -246,12 +246,12 @@ pub(crate) fn judge(answers: Vec<Option<Answer>>, level: f64, margin: f64) -> Ve
     let mut adjusted = adjusted.into_iter();
     let judge_one = |answer: &Option<Answer>| {
         let answer = answer.as_ref()?;
-        Some(Judged::of(answer, adjusted.next()?, share, (level, margin)))
+        Some(Judgement::new(answer, adjusted.next()?, share, level, margin))
     };
     answers.iter().map(judge_one).map(Option::unwrap_or_default).collect()
 }
 
-impl Default for Judged {
+impl Default for Judgement {
     fn default() -> Self {
         Self {
             ratio: None,
@@ -266,9 +266,9 @@ impl Default for Judged {
     }
 }
 
-impl Judged {
+impl Judgement {
     /// `share` is the share of all comparisons that are called different.
-    fn of(answer: &Answer, p_adjusted: f64, share: f64, (level, margin): (f64, f64)) -> Self {
+    fn new(answer: &Answer, p_adjusted: f64, share: f64, level: f64, margin: f64) -> Self {
         let is_different = p_adjusted <= 1.0 - level;
         let selected = 1.0 - share * (1.0 - level);
         let interval = answer.interval(if is_different { selected } else { level });

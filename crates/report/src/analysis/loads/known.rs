@@ -1,7 +1,7 @@
 //! The loads that are known by name, each based on published descriptions, with what a program of
 //! the same mix has confirmed or contradicted: the tables of docs/loads.md.
 
-use super::mix::{Load, LoadOperation, Measured, Transfer, Validation};
+use super::mix::{Load, LoadOperation, MeasuredBy, Transfer, Validation};
 
 /// Every known load.
 #[must_use]
@@ -160,10 +160,10 @@ fn each(kind: &str, count: f64, benchmark: &str) -> LoadOperation {
     LoadOperation {
         kind: kind.to_owned(),
         count,
-        measured: Measured::Benchmark(benchmark.to_owned()),
+        measured: MeasuredBy::Benchmark(benchmark.to_owned()),
     }
 }
 
 fn transfer(kind: &str, count: f64, transfer: Transfer, bytes: u64) -> LoadOperation {
-    LoadOperation { kind: kind.to_owned(), count, measured: Measured::Transfer(transfer, bytes) }
+    LoadOperation { kind: kind.to_owned(), count, measured: MeasuredBy::Transfer(transfer, bytes) }
 }

@@ -51,12 +51,12 @@ pub(crate) struct LoadOperation {
     /// Number of them in a unit.
     pub(crate) count: f64,
     /// What measures one of them.
-    pub(crate) measured: Measured,
+    pub(crate) measured: MeasuredBy,
 }
 
 /// The benchmarks whose mean times give the time of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Measured {
+pub(crate) enum MeasuredBy {
     /// The benchmark of this name.
     Benchmark(String),
     /// A transfer of this many bytes.
@@ -168,8 +168,8 @@ impl LoadOperation {
     /// smaller transfer takes as long as 4 KiB, since no less is ever moved.
     pub(crate) fn terms(&self) -> Vec<(&str, f64)> {
         match &self.measured {
-            Measured::Benchmark(name) => vec![(name, self.count)],
-            &Measured::Transfer(transfer, bytes) => {
+            MeasuredBy::Benchmark(name) => vec![(name, self.count)],
+            &MeasuredBy::Transfer(transfer, bytes) => {
                 let [small, large] = transfer.benchmarks();
                 let large_bytes = transfer.large();
                 let beyond = ((bytes as f64 - SMALL) / (large_bytes - SMALL)).max(0.0);
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     fn terms(bytes: u64) -> Vec<(String, f64)> {
-        let measured = Measured::Transfer(Transfer::RandomReadCold, bytes);
+        let measured = MeasuredBy::Transfer(Transfer::RandomReadCold, bytes);
         let operation = LoadOperation { kind: "reads".to_owned(), count: 2.0, measured };
         operation.terms().into_iter().map(|(name, weight)| (name.to_owned(), weight)).collect()
     }
@@ -208,7 +208,7 @@ mod tests {
         let files = LoadOperation {
             kind: "files".to_owned(),
             count: 3.0,
-            measured: Measured::Transfer(Transfer::NewFile, (4096 + 32_768) / 2),
+            measured: MeasuredBy::Transfer(Transfer::NewFile, (4096 + 32_768) / 2),
         };
         assert_eq!(files.terms(), [("new-file-4k", 1.5), ("new-file-32k", 1.5)]);
     }

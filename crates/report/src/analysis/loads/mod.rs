@@ -23,13 +23,13 @@ use stats::dependence::Dependence;
 
 use super::Gathered;
 use super::estimates::{median, summary_of_blocks};
-use super::judged::{self, IsBusy, Judged, MARGIN, Pairs};
+use super::judged::{self, IsBusy, Judgement, MARGIN, Pairs};
 
 pub use known::known_loads;
 pub use mix::Load;
 use mix::Validation;
 #[cfg(test)]
-use mix::{LoadOperation, Measured};
+use mix::{LoadOperation, MeasuredBy};
 pub use user::{LoadError, read_load};
 
 /// The metric that adds up.
@@ -40,15 +40,16 @@ pub(super) fn all(
     loads: &[Load],
     gathered: &[Gathered<'_>],
     manifest: &Manifest,
-    (of_figures, of_ratios): (&Dependence, &Dependence),
+    of_figures: &Dependence,
+    of_ratios: &Dependence,
 ) -> Vec<LoadReport> {
     let level = manifest.run.confidence_level;
     let of_run = IsBusy::of_run(gathered);
-    let estimated: Vec<(&Load, Vec<Estimated<'_>>, Vec<LoadMissing>)> = loads
+    let estimated: Vec<(&Load, Vec<LoadEstimate<'_>>, Vec<LoadMissing>)> = loads
         .iter()
         .map(|load| {
             let of_targets = manifest.targets.iter();
-            let found = of_targets.map(|target| Estimated::of(load, target, gathered));
+            let found = of_targets.map(|target| LoadEstimate::new(load, target, gathered));
             let (mut costs, mut missing) = (Vec::new(), Vec::new());
             for one in found {
                 match one {
@@ -66,10 +67,10 @@ pub(super) fn all(
         })
         .collect();
     let pairs: Vec<Pairs> =
-        questions.iter().map(|asked| Pairs::of(&asked.first.sums, &asked.second.sums)).collect();
+        questions.iter().map(|asked| Pairs::new(&asked.first.sums, &asked.second.sums)).collect();
     let answers = pairs.iter().map(|pairs| pairs.compared(of_ratios)).collect();
     let judged = judged::judge(answers, level, MARGIN);
-    let judged = judged.into_iter().map(|judged| judged.beside(of_run, level));
+    let judged = judged.into_iter().map(|judged| judged.allowing_for(of_run, level));
     let mut comparisons =
         questions.iter().zip(&pairs).zip(judged).map(|((asked, pairs), judged)| LoadComparison {
             first: asked.first.target.label.clone(),
@@ -114,8 +115,8 @@ fn recorded(validation: Validation) -> LoadValidation {
 /// Which of two targets is faster under a load.
 struct Question<'a, 'r> {
     load: &'a Load,
-    first: &'a Estimated<'r>,
-    second: &'a Estimated<'r>,
+    first: &'a LoadEstimate<'r>,
+    second: &'a LoadEstimate<'r>,
 }
 
 impl Question<'_, '_> {
@@ -124,7 +125,7 @@ impl Question<'_, '_> {
     /// filled or aged ones.
     fn said_by_program(
         &self,
-        judged: &Judged,
+        judged: &Judgement,
         rankings: fn(&Validation) -> &'static [(&'static str, &'static str)],
     ) -> Option<bool> {
         let validation = self.load.validation?;
@@ -145,14 +146,14 @@ fn plain_file_system(target: &TargetRecord) -> Option<&str> {
 
 /// Every pair, in the order of the targets.
 fn pairs_of<'a, 'r>(
-    costs: &'a [Estimated<'r>],
-) -> impl Iterator<Item = (&'a Estimated<'r>, &'a Estimated<'r>)> {
+    costs: &'a [LoadEstimate<'r>],
+) -> impl Iterator<Item = (&'a LoadEstimate<'r>, &'a LoadEstimate<'r>)> {
     let each = costs.iter().enumerate();
     each.flat_map(|(at, first)| costs[at + 1..].iter().map(move |second| (first, second)))
 }
 
 /// A load on one target.
-struct Estimated<'a> {
+struct LoadEstimate<'a> {
     target: &'a TargetRecord,
     /// By block, in nanoseconds.
     sums: BTreeMap<u32, f64>,
@@ -160,8 +161,8 @@ struct Estimated<'a> {
     parts: Vec<(&'a str, BTreeMap<u32, f64>)>,
 }
 
-impl<'a> Estimated<'a> {
-    fn of(
+impl<'a> LoadEstimate<'a> {
+    fn new(
         load: &'a Load,
         target: &'a TargetRecord,
         gathered: &[Gathered<'_>],

@@ -9,7 +9,7 @@ fn load(must_last: bool, operations: &[(&str, &str, f64)]) -> Load {
     let operation = |&(kind, benchmark, count): &(&str, &str, f64)| LoadOperation {
         kind: kind.to_owned(),
         count,
-        measured: Measured::Benchmark(benchmark.to_owned()),
+        measured: MeasuredBy::Benchmark(benchmark.to_owned()),
     };
     Load {
         name: "mine".to_owned(),

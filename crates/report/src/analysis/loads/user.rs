@@ -4,7 +4,7 @@ use serde::Deserialize;
 use textual::plain_text;
 use thiserror::Error;
 
-use super::mix::{Load, LoadOperation, Measured, Transfer};
+use super::mix::{Load, LoadOperation, MeasuredBy, Transfer};
 
 /// Why a file does not describe a load.
 #[derive(Debug, Error)]
@@ -39,8 +39,8 @@ pub enum LoadError {
     Empty,
 }
 
-const COUNT_MOST: u64 = 1_000_000_000;
-const BYTES_MOST: u64 = 1 << 40;
+const COUNT_MAX: u64 = 1_000_000_000;
+const BYTES_MAX: u64 = 1 << 40;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -123,25 +123,25 @@ fn in_one_line(error: &toml::de::Error, text: &str) -> String {
 impl Entry {
     fn read(self, at: usize) -> Result<LoadOperation, LoadError> {
         let measured = match (self.benchmark, self.transfer, self.bytes) {
-            (Some(benchmark), None, None) => Measured::Benchmark(benchmark),
+            (Some(benchmark), None, None) => MeasuredBy::Benchmark(benchmark),
             (None, Some(name), Some(bytes)) => {
-                if bytes == 0 || bytes > BYTES_MOST {
-                    return Err(LoadError::Range { at, what: "bytes", most: BYTES_MOST });
+                if bytes == 0 || bytes > BYTES_MAX {
+                    return Err(LoadError::Range { at, what: "bytes", most: BYTES_MAX });
                 }
                 let transfer = Transfer::ALL.into_iter().find(|one| one.name() == name);
                 let transfer = transfer.ok_or(LoadError::Transfer { at, name })?;
-                Measured::Transfer(transfer, bytes)
+                MeasuredBy::Transfer(transfer, bytes)
             }
             _ => return Err(LoadError::Measured(at)),
         };
-        let is_possible = self.count > 0.0 && self.count <= COUNT_MOST as f64;
+        let is_possible = self.count > 0.0 && self.count <= COUNT_MAX as f64;
         if !is_possible {
-            return Err(LoadError::Range { at, what: "count", most: COUNT_MOST });
+            return Err(LoadError::Range { at, what: "count", most: COUNT_MAX });
         }
         let kind = self.kind.unwrap_or_else(|| match &measured {
-            Measured::Benchmark(name) => name.clone(),
-            Measured::Transfer(transfer, _) if transfer.is_read() => "reads".to_owned(),
-            Measured::Transfer(..) => "writes".to_owned(),
+            MeasuredBy::Benchmark(name) => name.clone(),
+            MeasuredBy::Transfer(transfer, _) if transfer.is_read() => "reads".to_owned(),
+            MeasuredBy::Transfer(..) => "writes".to_owned(),
         });
         let kind = plain(&kind);
         Ok(LoadOperation { kind, count: self.count, measured })
@@ -166,7 +166,7 @@ mod tests {
         let [fsync, reads] = load.operations.as_slice() else { panic!("two operations") };
         assert_eq!((fsync.kind.as_str(), fsync.count), ("fsync", 2.0));
         assert_eq!((reads.kind.as_str(), reads.count), ("reads", 1.0));
-        let expected = Measured::Transfer(Transfer::RandomReadCold, 16384);
+        let expected = MeasuredBy::Transfer(Transfer::RandomReadCold, 16384);
         assert_eq!(reads.measured, expected);
     }
 

@@ -11,17 +11,25 @@ use stats::distribution::normal::quantile as normal_quantile;
 
 use super::*;
 
-type Random = Xoshiro256PlusPlus;
+pub(super) type Random = Xoshiro256PlusPlus;
 
-/// A distribution of operation times: its name, a random value, and its quantile function.
-type Times = (&'static str, fn(&mut Random) -> f64, fn(f64) -> f64);
+/// A distribution of operation times.
+struct Law {
+    name: &'static str,
+    draw: fn(&mut Random) -> f64,
+    quantile: fn(f64) -> f64,
+}
 
-const TIMES: [Times; 5] = [
-    ("uniform", |random| random.random(), |q| q),
-    ("normal", |random| 10.0 + normal(random), |q| 10.0 + normal_quantile(q)),
-    ("exponential", |random| Exp1.sample(random), |q| -(-q).ln_1p()),
-    ("lognormal", |random| normal(random).exp(), |q| normal_quantile(q).exp()),
-    (
+const fn law(name: &'static str, draw: fn(&mut Random) -> f64, quantile: fn(f64) -> f64) -> Law {
+    Law { name, draw, quantile }
+}
+
+const LAWS: [Law; 5] = [
+    law("uniform", RngExt::random, |q| q),
+    law("normal", |random| 10.0 + normal(random), |q| 10.0 + normal_quantile(q)),
+    law("exponential", |random| Exp1.sample(random), |q| -(-q).ln_1p()),
+    law("lognormal", |random| normal(random).exp(), |q| normal_quantile(q).exp()),
+    law(
         "Pareto, 1.5",
         |random| random.random::<f64>().powf(-1.0 / 1.5),
         |q| (1.0 - q).powf(-1.0 / 1.5),
@@ -29,38 +37,32 @@ const TIMES: [Times; 5] = [
 ];
 
 /// Large enough that rounding to whole nanoseconds does not matter.
-const SCALE: f64 = 1e6;
+pub(super) const SCALE: f64 = 1e6;
 
 fn normal(random: &mut Random) -> f64 {
     StandardNormal.sample(random)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times above 0")]
-fn nanoseconds(time: f64) -> u64 {
+pub(super) fn nanoseconds(time: f64) -> u64 {
     (SCALE * time) as u64
 }
 
 /// The share of intervals at 95 % that contain the quantile, over `trials` cells of `blocks` blocks
 /// of `operations` operations each.
-fn held(
-    (_, draw, truth): Times,
-    quantile: f64,
-    blocks: usize,
-    operations: u64,
-    trials: u32,
-) -> f64 {
+fn held(law: &Law, quantile: f64, blocks: usize, operations: u64, trials: u32) -> f64 {
     let mut random = Random::seed_from_u64(operations);
     let histogram = |random: &mut Random| {
         let mut histogram = Histogram::new();
-        (0..operations).for_each(|_| histogram.record(nanoseconds(draw(random))));
+        (0..operations).for_each(|_| histogram.record(nanoseconds((law.draw)(random))));
         histogram
     };
     let holds = |_: &u32| {
         let histograms: Vec<Histogram> = (0..blocks).map(|_| histogram(&mut random)).collect();
-        let found = super::of(&OperationTimes::of(histograms), 0.95, &Dependence::NONE);
+        let found = super::supported(&OperationTimes::new(histograms), 0.95, &Dependence::NONE);
         let one = found.iter().find(|one| one.percentile == 100.0 * quantile).expect("enough");
         let interval = one.interval.expect("enough blocks");
-        (interval.low..=interval.high).contains(&(SCALE * truth(quantile)))
+        (interval.low..=interval.high).contains(&(SCALE * (law.quantile)(quantile)))
     };
     (0..trials).filter(holds).count() as f64 / f64::from(trials)
 }
@@ -75,14 +77,14 @@ fn least() -> impl Iterator<Item = (f64, u64)> {
 }
 
 fn table() -> String {
-    let names: Vec<&str> = TIMES.iter().map(|times| times.0).collect();
+    let names: Vec<&str> = LAWS.iter().map(|law| law.name).collect();
     let mut text = format!("| percentile | operations | blocks | {} |\n", names.join(" | "));
-    text += &"| --- ".repeat(3 + TIMES.len());
+    text += &"| --- ".repeat(3 + LAWS.len());
     text += "|\n";
     for (quantile, operations) in least() {
         for blocks in BLOCKS {
-            let of = |times| held(times, quantile, blocks, operations, 2_000);
-            let shares = TIMES.map(|times| format!("{:.1}", 100.0 * of(times))).join(" | ");
+            let of = |law| held(law, quantile, blocks, operations, 2_000);
+            let shares = LAWS.each_ref().map(|law| format!("{:.1}", 100.0 * of(law))).join(" | ");
             let name = format!("p{}", 100.0 * quantile);
             writeln!(text, "| {name} | {operations} | {blocks} | {shares} |").expect("text");
         }
@@ -94,9 +96,9 @@ fn table() -> String {
 #[test]
 fn intervals_of_percentiles_hold_with_the_fewest_operations() {
     for (quantile, operations) in least().take(3) {
-        for times in TIMES {
-            let share = held(times, quantile, 40, operations, 250);
-            assert!(share >= 0.905, "p{}, {}: {share}", 100.0 * quantile, times.0);
+        for law in &LAWS {
+            let share = held(law, quantile, 40, operations, 250);
+            assert!(share >= 0.905, "p{}, {}: {share}", 100.0 * quantile, law.name);
         }
     }
 }

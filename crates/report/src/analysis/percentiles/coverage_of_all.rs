@@ -6,12 +6,10 @@ use std::fmt::Write;
 use measure::Histogram;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Gamma, StandardNormal};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use stats::distribution::normal;
 
+use super::coverage::{Random, SCALE, nanoseconds};
 use super::*;
-
-type Random = Xoshiro256PlusPlus;
 
 /// Standard deviation of the logarithm of times within a block.
 const WITHIN: f64 = 0.5;
@@ -20,12 +18,10 @@ const SLOW: f64 = 0.003;
 /// Median and standard deviation of the logarithm of times, for other operations and for slow ones.
 const OTHERS: (f64, f64) = (0.0, 0.3);
 const SLOW_ONES: (f64, f64) = (3.0, 0.7);
-/// Large enough that rounding to whole nanoseconds does not matter.
-const SCALE: f64 = 1e6;
 
 /// How blocks differ.
 #[derive(Clone, Copy, Debug)]
-enum Blocks {
+enum BlockDifference {
     /// By a factor on all times, whose logarithm is normal with this standard deviation.
     Pace(f64),
     /// By the share of slow operations: a gamma variate whose standard deviation equals its mean.
@@ -34,7 +30,7 @@ enum Blocks {
     Bursts(u32),
 }
 
-impl Blocks {
+impl BlockDifference {
     const ALL: [Self; 6] = [
         Self::Pace(0.0),
         Self::Pace(0.1),
@@ -102,20 +98,21 @@ impl Blocks {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times above 0")]
-fn nanoseconds(time: f64) -> u64 {
-    (SCALE * time) as u64
-}
-
 /// How many of `trials` cells have an interval at 95 %, and how many of those contain the
 /// percentile.
-fn held(of: Blocks, quantile: f64, (blocks, operations): (usize, u64), trials: u32) -> (u32, u32) {
+fn held(
+    of: BlockDifference,
+    quantile: f64,
+    blocks: usize,
+    operations: u64,
+    trials: u32,
+) -> (u32, u32) {
     let mut random = Random::seed_from_u64(operations);
     let truth = SCALE * of.quantile(quantile);
     let (mut given, mut held) = (0, 0);
     for _ in 0..trials {
         let each = (0..blocks).map(|_| of.draw(&mut random, operations)).collect();
-        let found = super::of(&OperationTimes::of(each), 0.95, &Dependence::NONE);
+        let found = super::supported(&OperationTimes::new(each), 0.95, &Dependence::NONE);
         let one = found.iter().find(|one| one.percentile == 100.0 * quantile);
         let Some(interval) = one.and_then(|one| one.interval) else { continue };
         given += 1;
@@ -136,17 +133,17 @@ const CELLS: [(f64, usize, u64); 7] = [
 ];
 
 fn table() -> String {
-    let names: Vec<String> = Blocks::ALL.iter().map(|one| one.name()).collect();
+    let names: Vec<String> = BlockDifference::ALL.iter().map(|one| one.name()).collect();
     let mut text = format!("| percentile | operations | blocks | {} |\n", names.join(" | "));
     text += &"| --- ".repeat(3 + names.len());
     text += "|\n";
     for (quantile, blocks, operations) in CELLS {
-        let share = |of: Blocks| {
-            let (given, held) = held(of, quantile, (blocks, operations), 1_000);
+        let share = |of: BlockDifference| {
+            let (given, held) = held(of, quantile, blocks, operations, 1_000);
             let of_given = 100.0 * f64::from(held) / f64::from(given.max(1));
             format!("{of_given:.0} of {:.0}", f64::from(given) / 10.0)
         };
-        let shares = Blocks::ALL.map(share).join(" | ");
+        let shares = BlockDifference::ALL.map(share).join(" | ");
         let name = format!("p{}", 100.0 * quantile);
         writeln!(text, "| {name} | {operations} | {blocks} | {shares} |").expect("text");
     }
@@ -156,8 +153,8 @@ fn table() -> String {
 /// Reduced so that it takes seconds; the bounds are wider than what the whole table shows.
 #[test]
 fn intervals_of_all_operations_hold_where_blocks_differ() {
-    for of in [Blocks::Pace(0.0), Blocks::Pace(0.1), Blocks::Stalls] {
-        let (given, held) = held(of, 0.99, (20, 96), 150);
+    for of in [BlockDifference::Pace(0.0), BlockDifference::Pace(0.1), BlockDifference::Stalls] {
+        let (given, held) = held(of, 0.99, 20, 96, 150);
         let share = f64::from(held) / f64::from(given);
         assert!(given >= 75 && share >= 0.92, "{of:?}: {held} of {given}");
     }

@@ -19,7 +19,11 @@ const PERCENTILES: [(f64, f64); 5] =
 /// of one replicate share whatever happened to it, so the interval comes from replicates, not from
 /// operations. If any replicate has too few operations, all operations are pooled, and the interval
 /// is that of clustered values.
-pub(super) fn of(times: &OperationTimes, level: f64, dependence: &Dependence) -> Vec<Percentile> {
+pub(super) fn supported(
+    times: &OperationTimes,
+    level: f64,
+    dependence: &Dependence,
+) -> Vec<Percentile> {
     let OperationTimes { each, pooled } = times;
     let of_quantile = |(percentile, quantile): (f64, f64)| {
         let need = estimates::least_n(quantile, level)?;
@@ -27,7 +31,7 @@ pub(super) fn of(times: &OperationTimes, level: f64, dependence: &Dependence) ->
             return None;
         }
         if each.iter().any(|histogram| histogram.count() < need) {
-            return Some(of_all(times, (percentile, quantile), level, dependence));
+            return Some(of_all(times, percentile, quantile, level, dependence));
         }
         let own: Vec<f64> = each.iter().map(|histogram| histogram.quantile(quantile)).collect();
         let summary = estimates::summary_of_blocks(&own, level, dependence)?;
@@ -42,7 +46,8 @@ pub(super) fn of(times: &OperationTimes, level: f64, dependence: &Dependence) ->
 /// that an interval would need.
 fn of_all(
     OperationTimes { each, pooled }: &OperationTimes,
-    (percentile, quantile): (f64, f64),
+    percentile: f64,
+    quantile: f64,
     level: f64,
     dependence: &Dependence,
 ) -> Percentile {
@@ -136,7 +141,8 @@ mod tests {
             histogram.record_n(100_000, slow);
             histogram
         });
-        let found = super::of(&OperationTimes::of(blocks.to_vec()), 0.95, &Dependence::NONE);
+        let found =
+            super::supported(&OperationTimes::new(blocks.to_vec()), 0.95, &Dependence::NONE);
         *found.last().expect("five percentiles")
     }
 
@@ -145,10 +151,12 @@ mod tests {
         let times = |blocks: usize, operations: u64| {
             let mut histogram = Histogram::new();
             (0..operations).for_each(|at| histogram.record(1000 + 7 * (at * 37 % operations)));
-            OperationTimes::of(vec![histogram; blocks])
+            OperationTimes::new(vec![histogram; blocks])
         };
         let p999 = |blocks, operations| {
-            *super::of(&times(blocks, operations), 0.95, &Dependence::NONE).last().expect("five")
+            *super::supported(&times(blocks, operations), 0.95, &Dependence::NONE)
+                .last()
+                .expect("five")
         };
         let one = p999(10, 640);
         let interval = one.interval.expect("6,400 operations that differ by nothing else");
@@ -169,10 +177,10 @@ mod tests {
             histogram.record_n(time_ns, 100);
             histogram
         });
-        let times = OperationTimes::of(times.to_vec());
+        let times = OperationTimes::new(times.to_vec());
         let of = |correlation| {
             let dependence = Dependence { correlation, p: 0.0, series: 9 };
-            let interval = super::of(&times, 0.95, &dependence)[0].interval.unwrap();
+            let interval = super::supported(&times, 0.95, &dependence)[0].interval.unwrap();
             interval.high - interval.low
         };
         assert!(of(0.5) > 1.3 * of(0.0));

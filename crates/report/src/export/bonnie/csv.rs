@@ -7,7 +7,7 @@
 use record::{BonnieMetadataOptions, BonnieOptions, Manifest};
 use textual::plain_text;
 
-use super::figures::{Asked, Figure, Figures, Row};
+use super::figures::{Figures, PhaseFigure, ProgramOptions, TargetFigures};
 
 /// The version of the format, and the files that it counts as one.
 const VERSION: &str = "1.98";
@@ -21,7 +21,7 @@ const FIELDS: usize = 50;
 
 pub(super) fn render(figures: &Figures<'_>, manifest: &Manifest) -> String {
     let program = format!("{}-{}", manifest.tool.name, manifest.tool.version);
-    let line = |row: &Row<'_>| {
+    let line = |row: &TargetFigures<'_>| {
         let mut fields = vec![String::new(); FIELDS];
         let begin = [
             VERSION.to_owned(),
@@ -31,12 +31,12 @@ pub(super) fn render(figures: &Figures<'_>, manifest: &Manifest) -> String {
             manifest.run.seed.to_string(),
         ];
         put(&mut fields, 0, begin);
-        let at = match &row.asked {
-            Asked::Bonnie(options) => {
+        let at = match &row.options {
+            ProgramOptions::Bonnie(options) => {
                 put(&mut fields, SIZE_AT, of_bonnie(options));
                 PHASES_AT
             }
-            Asked::Metadata(options) => {
+            ProgramOptions::Metadata(options) => {
                 put(&mut fields, FILES_AT, of_metadata(options));
                 TESTS_AT
             }
@@ -81,13 +81,13 @@ fn scaled(bytes: u64, units: &[&str]) -> String {
 }
 
 /// A rate and a share, both as integers, as Bonnie++ prints them.
-fn texts(figure: Figure) -> [String; 2] {
+fn texts(figure: PhaseFigure) -> [String; 2] {
     match figure {
-        Figure::Measured { per_s, processor_percent } => {
+        PhaseFigure::Measured { per_s, processor_percent } => {
             [per_s.trunc().to_string(), processor_percent.trunc().to_string()]
         }
-        Figure::TooShort { .. } => ["+++++".to_owned(), "+++".to_owned()],
-        Figure::Absent => [String::new(), String::new()],
+        PhaseFigure::TooShort { .. } => ["+++++".to_owned(), "+++".to_owned()],
+        PhaseFigure::Absent => [String::new(), String::new()],
     }
 }
 

@@ -11,7 +11,7 @@ use textual::plural;
 use crate::analysis::{Gathered, gather, median};
 
 /// Phases that take less time have no figure (`MinTime` in `bonnie.h` of Bonnie++).
-const LEAST_NS: f64 = 0.5e9;
+const ELAPSED_NS_MIN: f64 = 0.5e9;
 /// Suggested sizes exceed the minimum by this factor.
 const MARGIN: f64 = 1.25;
 /// The phases in Bonnie's order.
@@ -27,14 +27,14 @@ const TESTS: [&str; 6] = [
     "delete-random",
 ];
 
-/// What was done on a target.
+/// The program that was imitated on a target, and its options.
 #[derive(Clone, Debug)]
-pub(super) enum Asked {
+pub(super) enum ProgramOptions {
     Bonnie(BonnieOptions),
     Metadata(BonnieMetadataOptions),
 }
 
-impl Asked {
+impl ProgramOptions {
     fn phases(&self) -> [&'static str; 6] {
         match self {
             Self::Bonnie(_) => PHASES,
@@ -43,7 +43,7 @@ impl Asked {
     }
 
     /// Whether a cell belongs to this phase; if sizes form curves, at the point of this size.
-    fn is_phase(&self, phase: &str, (benchmark, curve): (&str, Option<&CurvePoint>)) -> bool {
+    fn is_phase(&self, phase: &str, benchmark: &str, curve: Option<&CurvePoint>) -> bool {
         match (self, curve) {
             (_, None) => benchmark == phase,
             (Self::Metadata(_), Some(_)) => false,
@@ -58,20 +58,20 @@ impl Asked {
 /// The figures of a run: a row for each target and, for Bonnie, each size of its file.
 #[derive(Clone, Debug)]
 pub(super) struct Figures<'a> {
-    pub(super) rows: Vec<Row<'a>>,
+    pub(super) rows: Vec<TargetFigures<'a>>,
 }
 
-/// What was done on a target and its figures, by phase in their order.
+/// The program that was imitated on a target and its figures, by phase in their order.
 #[derive(Clone, Debug)]
-pub(super) struct Row<'a> {
+pub(super) struct TargetFigures<'a> {
     pub(super) label: &'a str,
-    pub(super) asked: Asked,
-    pub(super) phases: [Figure; 6],
+    pub(super) options: ProgramOptions,
+    pub(super) phases: [PhaseFigure; 6],
 }
 
 /// What is known about a phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Figure {
+pub(super) enum PhaseFigure {
     /// KiB, seeks or files per second, and the processor usage in percent.
     Measured { per_s: f64, processor_percent: f64 },
     /// It took this little time.
@@ -82,19 +82,23 @@ pub(super) enum Figure {
 
 impl<'a> Figures<'a> {
     /// The figures of a run; `None` if it is a run of something else.
-    pub(super) fn of(document: &'a Document, run: &'a Run) -> Option<Self> {
-        let asked: Vec<Asked> = match run.manifest.run.classic.as_ref()? {
-            ClassicOptions::Bonnie(run) => run.by_size().into_iter().map(Asked::Bonnie).collect(),
-            ClassicOptions::BonnieMetadata(options) => vec![Asked::Metadata(options.clone())],
+    pub(super) fn from_run(document: &'a Document, run: &'a Run) -> Option<Self> {
+        let all_options: Vec<ProgramOptions> = match run.manifest.run.classic.as_ref()? {
+            ClassicOptions::Bonnie(run) => {
+                run.by_size().into_iter().map(ProgramOptions::Bonnie).collect()
+            }
+            ClassicOptions::BonnieMetadata(options) => {
+                vec![ProgramOptions::Metadata(options.clone())]
+            }
             ClassicOptions::SpriteLfs(_) | ClassicOptions::ArrayWalk(_) => return None,
         };
         let gathered = gather(run);
-        let row = |label: &'a str, asked: &Asked| {
-            let figure = |name| Figure::of(document, &gathered, (label, name, asked));
-            Row { label, asked: asked.clone(), phases: asked.phases().map(figure) }
+        let row = |label: &'a str, options: &ProgramOptions| {
+            let figure = |name| PhaseFigure::new(document, &gathered, label, name, options);
+            TargetFigures { label, options: options.clone(), phases: options.phases().map(figure) }
         };
         let labels = document.targets.iter().map(|one| one.label.as_str());
-        let rows = labels.flat_map(|label| asked.iter().map(move |one| (label, one)));
+        let rows = labels.flat_map(|label| all_options.iter().map(move |one| (label, one)));
         // Each row has its own cells, unless the manifest was made by hand.
         let rows = rows.take(run.manifest.cells.len().max(1));
         Some(Self { rows: rows.map(|(label, one)| row(label, one)).collect() })
@@ -108,19 +112,21 @@ impl<'a> Figures<'a> {
     }
 }
 
-impl Row<'_> {
+impl TargetFigures<'_> {
     fn note(&self, has_sizes: bool) -> Option<String> {
-        let factor = |phases: &[Figure]| {
+        let factor = |phases: &[PhaseFigure]| {
             let factors = phases.iter().filter_map(|phase| match phase {
-                Figure::TooShort { elapsed_ns } => Some(LEAST_NS / elapsed_ns.max(1.0) * MARGIN),
-                Figure::Measured { .. } | Figure::Absent => None,
+                PhaseFigure::TooShort { elapsed_ns } => {
+                    Some(ELAPSED_NS_MIN / elapsed_ns.max(1.0) * MARGIN)
+                }
+                PhaseFigure::Measured { .. } | PhaseFigure::Absent => None,
             });
             factors.max_by(f64::total_cmp)
         };
-        let short = self.phases.iter().filter(|one| matches!(one, Figure::TooShort { .. }));
+        let short = self.phases.iter().filter(|one| matches!(one, PhaseFigure::TooShort { .. }));
         let count = short.count();
-        let options = match &self.asked {
-            Asked::Bonnie(options) => {
+        let options = match &self.options {
+            ProgramOptions::Bonnie(options) => {
                 let [sequential @ .., seeks] = &self.phases;
                 // A different size would be a different point.
                 let size = factor(sequential)
@@ -130,17 +136,17 @@ impl Row<'_> {
                     .map(|times| format!("--seeks {}", rounded(f64::from(options.seeks) * times)));
                 size.into_iter().chain(seeks).collect::<Vec<_>>().join(" ")
             }
-            Asked::Metadata(options) => factor(&self.phases)
+            ProgramOptions::Metadata(options) => factor(&self.phases)
                 .map(|times| (f64::from(options.files_per_directory) * times).ceil())
                 .map(|files| format!("--files {files}"))
                 .unwrap_or_default(),
         };
         (count > 0).then(|| {
-            let of_size = match &self.asked {
-                Asked::Bonnie(options) if has_sizes => {
+            let of_size = match &self.options {
+                ProgramOptions::Bonnie(options) if has_sizes => {
                     format!(", {}", textual::size(options.size_bytes as f64, 3))
                 }
-                Asked::Bonnie(_) | Asked::Metadata(_) => String::new(),
+                ProgramOptions::Bonnie(_) | ProgramOptions::Metadata(_) => String::new(),
             };
             let advice = if options.is_empty() { options } else { format!(": {options} would do") };
             format!(
@@ -153,14 +159,16 @@ impl Row<'_> {
     }
 }
 
-impl Figure {
-    fn of(
+impl PhaseFigure {
+    fn new(
         document: &Document,
         all: &[Gathered<'_>],
-        (target, phase, asked): (&str, &str, &Asked),
+        target: &str,
+        phase: &str,
+        options: &ProgramOptions,
     ) -> Self {
         let is_cell = |cell: &&CellReport| {
-            cell.target == target && asked.is_phase(phase, (&cell.benchmark, cell.curve.as_ref()))
+            cell.target == target && options.is_phase(phase, &cell.benchmark, cell.curve.as_ref())
         };
         let Some(cell) = document.cells.iter().find(is_cell) else { return Self::Absent };
         let of = |metric: StandardMetric| {
@@ -172,12 +180,12 @@ impl Figure {
         let share = of(StandardMetric::PROCESSOR_SHARE);
         let is_it = |one: &&Gathered<'_>| {
             one.cell.target == target
-                && asked.is_phase(phase, (&one.cell.benchmark, one.cell.curve.as_ref()))
+                && options.is_phase(phase, &one.cell.benchmark, one.cell.curve.as_ref())
         };
         let replicates = all.iter().find(is_it).into_iter().flat_map(|one| one.replicates.values());
         let elapsed: Vec<f64> = replicates.map(|one| one.elapsed_ns as f64).collect();
         match (rate, share, median(&elapsed)) {
-            (Some(_), Some(_), Some(elapsed_ns)) if elapsed_ns < LEAST_NS => {
+            (Some(_), Some(_), Some(elapsed_ns)) if elapsed_ns < ELAPSED_NS_MIN => {
                 Self::TooShort { elapsed_ns }
             }
             (Some(per_s), Some(processor_percent), Some(_)) => {

@@ -81,7 +81,7 @@ impl BonnieForm {
     pub fn render(self, document: &Document, run: &Run) -> Result<BonnieExport, NotBonnie> {
         let suite = &run.manifest.run.suite;
         self.check(suite)?;
-        let figures = Figures::of(document, run);
+        let figures = Figures::from_run(document, run);
         let figures = figures.ok_or_else(|| NotBonnie {
             form: self,
             suites: BONNIE,

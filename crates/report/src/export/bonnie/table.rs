@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use textual::plain_text;
 
-use super::figures::{Asked, Figure, Figures, Row};
+use super::figures::{Figures, PhaseFigure, ProgramOptions, TargetFigures};
 
 const MIB: u64 = 1 << 20;
 /// Minimum widths of the columns for a machine's name, the size, a rate and a share.
@@ -21,12 +21,12 @@ const HEADINGS: [(&str, usize, usize); 3] =
     [("Sequential Output", 3, 0), ("Sequential Input", 2, 1), ("Random", 1, 0)];
 
 pub(super) fn render(figures: &Figures<'_>) -> String {
-    let mib = |row: &Row<'_>| match &row.asked {
-        Asked::Bonnie(options) if options.size_bytes < MIB => {
+    let mib = |row: &TargetFigures<'_>| match &row.options {
+        ProgramOptions::Bonnie(options) if options.size_bytes < MIB => {
             format!("{:.3}", options.size_bytes as f64 / MIB as f64)
         }
-        Asked::Bonnie(options) => (options.size_bytes / MIB).to_string(),
-        Asked::Metadata(_) => String::new(),
+        ProgramOptions::Bonnie(options) => (options.size_bytes / MIB).to_string(),
+        ProgramOptions::Metadata(_) => String::new(),
     };
     let sizes: Vec<String> = figures.rows.iter().map(mib).collect();
     let labels: Vec<String> =
@@ -73,16 +73,16 @@ pub(super) fn render(figures: &Figures<'_>) -> String {
 }
 
 /// The figures of a line: K/sec are integers, seeks have one decimal.
-fn texts(row: &Row<'_>) -> [(String, String); 6] {
+fn texts(row: &TargetFigures<'_>) -> [(String, String); 6] {
     let [sequential @ .., seeks] = row.phases;
     let decimals = sequential.map(|figure| (figure, 0)).into_iter().chain([(seeks, 1)]);
     let mut texts = decimals.map(|(figure, decimals)| match figure {
-        Figure::Measured { per_s, processor_percent } => {
+        PhaseFigure::Measured { per_s, processor_percent } => {
             let per_s = if decimals == 0 { per_s.trunc() } else { per_s };
             (format!("{per_s:.decimals$}"), format!("{processor_percent:.1}"))
         }
-        Figure::TooShort { .. } => ("+++++".to_owned(), "+++".to_owned()),
-        Figure::Absent => ("-".to_owned(), "-".to_owned()),
+        PhaseFigure::TooShort { .. } => ("+++++".to_owned(), "+++".to_owned()),
+        PhaseFigure::Absent => ("-".to_owned(), "-".to_owned()),
     });
     std::array::from_fn(|_| texts.next().expect("there are six phases"))
 }

@@ -16,13 +16,13 @@ const SECOND: f64 = 1e7;
 fn bonnie(targets: &[&str], times: &[f64]) -> Sample {
     let mut sample = Sample::new(targets);
     for phase in PHASES {
-        sample = measured(sample, (phase, phase), times);
+        sample = with_phase(sample, phase, phase, times);
     }
     asked_for(sample, published().into())
 }
 
 /// Adds a phase as the benchmark of that name.
-fn measured(sample: Sample, (name, phase): (&str, &str), times: &[f64]) -> Sample {
+fn with_phase(sample: Sample, name: &str, phase: &str, times: &[f64]) -> Sample {
     let values: Vec<[f64; 6]> = times.iter().map(|&time| [time; 6]).collect();
     let values: Vec<&[f64]> = values.iter().map(|one| &one[..]).collect();
     let mut sample = sample.benchmark(name, &values);
@@ -85,7 +85,7 @@ fn there_are_no_more_lines_than_cells() {
 #[test]
 fn the_table_is_bonnies_where_its_columns_suffice() {
     let measured =
-        |(per_s, processor_percent)| figures::Figure::Measured { per_s, processor_percent };
+        |(per_s, processor_percent)| figures::PhaseFigure::Measured { per_s, processor_percent };
     let phases = [
         (2876.0, 98.8),
         (8002.9, 88.8),
@@ -94,8 +94,8 @@ fn the_table_is_bonnies_where_its_columns_suffice() {
         (7601.0, 96.2),
         (72.9, 11.4),
     ];
-    let asked = figures::Asked::Bonnie(published());
-    let row = figures::Row { label: "ext2", asked, phases: phases.map(measured) };
+    let options = figures::ProgramOptions::Bonnie(published());
+    let row = figures::TargetFigures { label: "ext2", options, phases: phases.map(measured) };
     let figures = Figures { rows: vec![row] };
     let expected = [
         "              -------Sequential Output-------- ---Sequential Input-- --Random--",
@@ -137,7 +137,7 @@ fn each_size_of_the_file_has_a_line_of_its_own() {
     for (bytes, times) in sizes.into_iter().zip([[SECOND, 2.0 * SECOND], [SECOND / 10.0; 2]]) {
         for phase in PHASES {
             let name = format!("{phase}-{bytes}");
-            sample = measured(sample, (&name, phase), &times);
+            sample = with_phase(sample, &name, phase, &times);
             let point = CurvePoint {
                 curve: phase.to_owned(),
                 title: phase.to_owned(),

@@ -44,13 +44,13 @@ struct Spread {
 impl DirectionFigures {
     /// The sums over all replicates. `clat` is the time from submission to completion, `lat` the
     /// total time.
-    pub(super) fn of(replicates: &[&Replicate], clat: Latency, lat: Latency) -> Self {
+    pub(super) fn new(replicates: &[&Replicate], clat: Latency, lat: Latency) -> Self {
         let total = |of: fn(&Replicate) -> u64| replicates.iter().map(|one| of(one)).sum::<u64>();
         let (bytes, operations) = (total(|one| one.bytes), total(|one| one.operations));
         let seconds = total(|one| one.elapsed_ns) as f64 / 1e9;
         let rates = |of: fn(&Replicate) -> u64| {
             let rate = |one: &&Replicate| of(one) as f64 / (one.elapsed_ns as f64 / 1e9);
-            Spread::of(&replicates.iter().map(rate).collect::<Vec<_>>())
+            Spread::from_rates(&replicates.iter().map(rate).collect::<Vec<_>>())
         };
         let (bandwidth, iops) = (rates(|one| one.bytes / 1024), rates(|one| one.operations));
         let samples = replicates.len() as u64;
@@ -86,7 +86,7 @@ impl DirectionFigures {
 }
 
 impl Spread {
-    fn of(values: &[f64]) -> Self {
+    fn from_rates(values: &[f64]) -> Self {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

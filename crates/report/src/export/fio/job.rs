@@ -77,7 +77,7 @@ struct Sync {
 
 impl FioOptions {
     /// `None` if fio has no such workload, or if the cell is not about its rate.
-    pub(super) fn of(cell: &CellReport) -> Option<Self> {
+    pub(super) fn from_cell(cell: &CellReport) -> Option<Self> {
         let text = |name: &str| cell.parameters.get(name).and_then(Value::as_str);
         let number = |name: &str| cell.parameters.get(name).and_then(Value::as_u64);
         let (is_read, appends) = match text("operation")? {
@@ -122,14 +122,14 @@ impl FioOptions {
             CellLatencies::InBatches | CellLatencies::Absent => None,
         };
         let (clat, lat, sync) = self.latencies(known);
-        let figures = DirectionFigures::of(&replicates, clat, lat);
+        let figures = DirectionFigures::new(&replicates, clat, lat);
         let runtime_ms = figures.runtime_ms();
         let (read, write) = if self.is_read {
             (figures, DirectionFigures::default())
         } else {
             (DirectionFigures::default(), figures)
         };
-        let shares = Shares::of(known);
+        let shares = Shares::from_distribution(known);
         Job {
             options: Ordered(self.options(&name, known.is_some())),
             jobname: name,
@@ -165,7 +165,7 @@ impl FioOptions {
     /// former. With operations in flight, only the total was recorded, as with fio's `disable_slat`
     /// and `disable_clat`. A write and its `fsync` were timed together, which is the third.
     fn latencies(self, known: Option<&Distribution>) -> (Latency, Latency, Sync) {
-        let total = known.map(Latency::of).unwrap_or_default();
+        let total = known.map(Latency::from_distribution).unwrap_or_default();
         let none = Latency::default;
         if self.access == Access::SyncedAppend {
             let total_ios = known.map_or(0, |known| known.count);

@@ -30,7 +30,7 @@ pub(super) struct Latency {
 
 impl Latency {
     /// The whole distribution.
-    pub(super) fn of(distribution: &Distribution) -> Self {
+    pub(super) fn from_distribution(distribution: &Distribution) -> Self {
         let bins = bins(distribution);
         let percentile = |percent: f64| {
             let value = quantile(&bins, distribution, percent / 100.0);
@@ -92,7 +92,7 @@ const BELOW: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
 impl Shares {
     /// Without a distribution, all shares are 0.
-    pub(super) fn of(distribution: Option<&Distribution>) -> Self {
+    pub(super) fn from_distribution(distribution: Option<&Distribution>) -> Self {
         let between = |from: u64, to: u64| {
             let Some(known) = distribution else { return 0.0 };
             let is_there = |value: u64| from <= value && value < to;
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn shares_lie_below_their_keys() {
-        let shares = Shares::of(Some(&Distribution::of_values(&[
+        let shares = Shares::from_distribution(Some(&Distribution::of_values(&[
             1,
             3,
             1500,
@@ -150,7 +150,7 @@ mod tests {
             there.map(|(key, _)| key.clone()).collect()
         };
         assert_eq!(nonzero(&shares.ns), ["2", "4"]);
-        let on_a_key = Shares::of(Some(&Distribution::of_values(&[2, 4000])));
+        let on_a_key = Shares::from_distribution(Some(&Distribution::of_values(&[2, 4000])));
         assert_eq!(
             (nonzero(&on_a_key.ns), nonzero(&on_a_key.us)),
             (vec!["4".into()], vec!["10".into()])
@@ -163,10 +163,10 @@ mod tests {
         #[test]
         fn no_operation_is_lost(values in prop::collection::vec(1_u64..1 << 36, 1..60)) {
             let distribution = Distribution::of_values(&values);
-            let latency = Latency::of(&distribution);
+            let latency = Latency::from_distribution(&distribution);
             let bins = latency.bins.clone().unwrap();
             prop_assert_eq!(bins.values().sum::<u64>(), values.len() as u64);
-            let shares = Shares::of(Some(&distribution));
+            let shares = Shares::from_distribution(Some(&distribution));
             let all = [&shares.ns, &shares.us, &shares.ms];
             let sum: f64 = all.iter().flat_map(|some| some.0.iter().map(|(_, share)| share)).sum();
             prop_assert!((sum - 100.0).abs() < 1e-6, "{}", sum);

@@ -58,12 +58,12 @@ impl<T: Serialize> Serialize for Ordered<T> {
 pub fn render_fio(document: &Document, run: &Run, latencies: &Latencies) -> Export {
     let (mut jobs, mut names, mut omissions) = (Vec::new(), Names::default(), Omissions::default());
     for (index, (cell, gathered)) in document.cells.iter().zip(gather(run)).enumerate() {
-        match job_of(cell, &gathered, latencies.of(index), &mut names) {
+        match job_of(cell, &gathered, latencies.of_cell(index), &mut names) {
             Ok(job) => jobs.push(job),
             Err(why) => omissions.add(why),
         }
     }
-    let started = moment::Moment::of(&document.run.started);
+    let started = moment::Moment::from_rfc3339(&document.run.started);
     let version = document.tool.as_ref().map_or("", |tool| tool.version.as_str());
     let file = File {
         fio_version: format!("{LAYOUT_OF}-{version}"),
@@ -87,7 +87,7 @@ fn job_of(
     latencies: &CellLatencies,
     names: &mut Names,
 ) -> Result<Job, &'static str> {
-    let workload = FioOptions::of(cell).ok_or(NO_EQUIVALENT)?;
+    let workload = FioOptions::from_cell(cell).ok_or(NO_EQUIVALENT)?;
     if cell.replicates == 0 {
         return Err(NOT_MEASURED);
     }

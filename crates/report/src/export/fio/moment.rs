@@ -18,7 +18,7 @@ const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 
 impl Moment {
     /// Parses RFC 3339; anything else becomes 1970 with an empty text.
-    pub(super) fn of(rfc3339: &str) -> Self {
+    pub(super) fn from_rfc3339(rfc3339: &str) -> Self {
         let parsed = humantime::parse_rfc3339(rfc3339).ok();
         let since = parsed.and_then(|moment| moment.duration_since(UNIX_EPOCH).ok());
         since.map_or_else(Self::default, |since| Self::at(since.as_secs()))
@@ -47,8 +47,8 @@ mod tests {
             ("2024-02-29T23:59:59Z", 1_709_251_199, "Thu Feb 29 23:59:59 2024"),
             ("2026-03-01T00:00:00Z", 1_772_323_200, "Sun Mar  1 00:00:00 2026"),
         ] {
-            assert_eq!(Moment::of(rfc3339), Moment { seconds, text: text.to_owned() });
+            assert_eq!(Moment::from_rfc3339(rfc3339), Moment { seconds, text: text.to_owned() });
         }
-        assert_eq!(Moment::of("yesterday"), Moment::default());
+        assert_eq!(Moment::from_rfc3339("yesterday"), Moment::default());
     }
 }

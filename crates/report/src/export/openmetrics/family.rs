@@ -8,7 +8,7 @@ const PREFIX: &str = "fsprism_";
 
 /// The type of a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FamilyType {
     Gauge,
     Histogram,
 }
@@ -16,7 +16,7 @@ pub(super) enum Kind {
 /// All samples of one name, which the format requires to be together.
 #[derive(Debug)]
 struct Family {
-    kind: Kind,
+    kind: FamilyType,
     unit: String,
     help: String,
     samples: String,
@@ -40,7 +40,7 @@ impl Labels {
 
 impl Families {
     /// Makes sure that a family exists, and returns its full name. `base` must not end in the unit.
-    pub(super) fn open(&mut self, base: &str, unit: &str, kind: Kind, help: &str) -> String {
+    pub(super) fn open(&mut self, base: &str, unit: &str, kind: FamilyType, help: &str) -> String {
         let underscore = if unit.is_empty() { "" } else { "_" };
         let name = format!("{PREFIX}{base}{underscore}{unit}");
         let (unit, help) = (unit.to_owned(), help.to_owned());
@@ -61,8 +61,8 @@ impl Families {
         let mut text = String::new();
         for (name, family) in &self.0 {
             let kind = match family.kind {
-                Kind::Gauge => "gauge",
-                Kind::Histogram => "histogram",
+                FamilyType::Gauge => "gauge",
+                FamilyType::Histogram => "histogram",
             };
             writeln!(text, "# TYPE {name} {kind}").expect("writing to a string cannot fail");
             if !family.unit.is_empty() {

@@ -17,7 +17,7 @@ use super::latencies::{CellLatencies, Latencies};
 use super::names::word;
 use super::{Export, NOT_MEASURED, Omissions};
 use buckets::cumulative;
-use family::{Families, Kind, Labels, in_base_unit};
+use family::{Families, FamilyType, Labels, in_base_unit};
 
 /// All cells, cliffs, and information about the run.
 #[must_use]
@@ -32,9 +32,9 @@ pub fn render_openmetrics(document: &Document, latencies: &Latencies) -> Export 
         }
         let labels = labels_of(&of_run, cell);
         add_cell(&mut families, cell, &labels);
-        if let CellLatencies::Known(known) = latencies.of(index) {
+        if let CellLatencies::Known(known) = latencies.of_cell(index) {
             let help = "Time of single operations, all replicates together.";
-            let name = families.open("operation_latency", "seconds", Kind::Histogram, help);
+            let name = families.open("operation_latency", "seconds", FamilyType::Histogram, help);
             for (bound, count) in cumulative(known) {
                 let labels = labels.with("le", &bound);
                 families.sample(&name, "_bucket", &labels, count as f64);
@@ -66,13 +66,14 @@ fn labels_of(of_run: &Labels, cell: &CellReport) -> Labels {
 
 fn add_run(families: &mut Families, document: &Document, of_run: &Labels) {
     let labels = of_run.with("command", &document.run.command).with("suite", &document.run.suite);
-    let name = families.open("run_info", "", Kind::Gauge, "What was run, and when; always 1.");
+    let name =
+        families.open("run_info", "", FamilyType::Gauge, "What was run, and when; always 1.");
     families.sample(&name, "", &labels, 1.0);
 }
 
 fn add_cell(families: &mut Families, cell: &CellReport, labels: &Labels) {
     let mut add = |base: &str, unit: &str, help: &str, value: f64| {
-        let name = families.open(base, unit, Kind::Gauge, help);
+        let name = families.open(base, unit, FamilyType::Gauge, help);
         families.sample(&name, "", labels, value);
     };
     add("replicates", "", "Replicates that count.", f64::from(cell.replicates));
@@ -102,7 +103,8 @@ fn add_cliffs(families: &mut Families, document: &Document, of_run: &Labels) {
         let (unit, factor) = in_base_unit(&cliff.unit);
         for (end, value) in [("low", cliff.low), ("high", cliff.high)] {
             let help = format!("{end} end of the interval in which a curve breaks.");
-            let name = families.open(&format!("cliff_position_{end}"), unit, Kind::Gauge, &help);
+            let name =
+                families.open(&format!("cliff_position_{end}"), unit, FamilyType::Gauge, &help);
             families.sample(&name, "", &labels, value * factor);
         }
     }

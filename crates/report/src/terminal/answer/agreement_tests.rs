@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{Document, Verdict};
 
 use super::super::dimensions::compact;
-use super::super::grid::{Entry, Part, Row};
+use super::super::grid::{RatioRow, RelativeCost, RowGroup};
 use super::super::loads;
 use super::render_answer;
 use super::tests::{ROWS, document, survey_of};
@@ -40,15 +40,15 @@ fn generated(seed: u64, factors: &[f64]) -> Document {
 }
 
 /// A verdict on two targets: which one costs more, if that is certain.
-struct Sure {
+struct PairVerdict {
     first: String,
     second: String,
     /// `None` if they cannot be told apart.
     dearer: Option<String>,
 }
 
-impl Sure {
-    fn of((first, second): (&str, &str), ratio: Option<f64>, verdict: Verdict) -> Self {
+impl PairVerdict {
+    fn new(first: &str, second: &str, ratio: Option<f64>, verdict: Verdict) -> Self {
         let is_second_dearer = ratio.is_some_and(|ratio| ratio > 1.0);
         let dearer = if is_second_dearer { second } else { first };
         let dearer = verdict.is_different().then(|| dearer.to_owned());
@@ -62,8 +62,8 @@ impl Sure {
 
 /// Checks every entry of a row against the verdicts on its targets; returns how many were worse and
 /// how many were level.
-fn hold(row: &Row, labels: &[&str], sure: &[Sure], what: &str) -> (usize, usize) {
-    let Some(best) = row.entries.iter().position(|entry| *entry == Entry::Best) else {
+fn hold(row: &RatioRow, labels: &[&str], sure: &[PairVerdict], what: &str) -> (usize, usize) {
+    let Some(best) = row.entries.iter().position(|entry| *entry == RelativeCost::Best) else {
         return (0, 0);
     };
     let best = labels[best];
@@ -72,18 +72,18 @@ fn hold(row: &Row, labels: &[&str], sure: &[Sure], what: &str) -> (usize, usize)
         let dearer =
             sure.iter().find(|one| one.is_on(best, label)).map(|one| one.dearer.as_deref());
         match entry {
-            Entry::Worse(span) => {
+            RelativeCost::Worse(span) => {
                 assert_eq!(dearer, Some(Some(*label)), "{what}, {}: {row:?}", row.title);
                 assert!(span.low > 1.0, "{what}, {}: {row:?}", row.title);
                 worse += 1;
             }
-            Entry::Level(span) => {
+            RelativeCost::Level(span) => {
                 let is_denied = dearer.flatten().is_some() && span.low > 1.0;
                 assert!(!is_denied, "{what}, {}: {row:?}", row.title);
                 assert_ne!(dearer, Some(Some(best)), "{what}, {}: {row:?}", row.title);
                 level += 1;
             }
-            Entry::Best | Entry::Without(_) => {}
+            RelativeCost::Best | RelativeCost::Without(_) => {}
         }
     }
     (worse, level)
@@ -102,16 +102,16 @@ fn no_verdict_denies_what_stands_in_the_tables() {
         for row in compact::rows(&document) {
             let of_it =
                 document.dimensions.iter().filter(|one| one.dimension.heading() == row.title);
-            let sure: Vec<Sure> = of_it
-                .map(|one| Sure::of((&one.first, &one.second), one.ratio, one.verdict))
+            let sure: Vec<PairVerdict> = of_it
+                .map(|one| PairVerdict::new(&one.first, &one.second, one.ratio, one.verdict))
                 .collect();
             add(hold(&row, &labels, &sure, &format!("{seed}")));
         }
-        let Part { rows, .. } = loads::part(&document, 20).expect("it has loads");
+        let RowGroup { rows, .. } = loads::part(&document, 20).expect("it has loads");
         for (row, load) in rows.iter().zip(&document.loads) {
             let of_it = load.comparisons.iter();
-            let sure: Vec<Sure> = of_it
-                .map(|one| Sure::of((&one.first, &one.second), one.ratio, one.verdict))
+            let sure: Vec<PairVerdict> = of_it
+                .map(|one| PairVerdict::new(&one.first, &one.second, one.ratio, one.verdict))
                 .collect();
             add(hold(row, &labels, &sure, &format!("{seed}")));
         }
@@ -140,11 +140,11 @@ fn every_difference_that_is_called_real_is_one() {
             let benchmark = &of_title.expect("it was measured").benchmark;
             let found = document.comparisons.iter().find(|one| {
                 one.benchmark == *benchmark
-                    && Sure::of((&one.first, &one.second), one.ratio, one.verdict)
+                    && PairVerdict::new(&one.first, &one.second, one.ratio, one.verdict)
                         .is_on(dearer, cheaper)
             });
             let found = found.expect("they were compared");
-            let sure = Sure::of((&found.first, &found.second), found.ratio, found.verdict);
+            let sure = PairVerdict::new(&found.first, &found.second, found.ratio, found.verdict);
             assert_eq!(sure.dearer.as_deref(), Some(dearer), "{seed}: {line}");
             let own = found.ratio.expect("it has one");
             let own = if own > 1.0 { own } else { 1.0 / own };

@@ -3,7 +3,7 @@
 use file_system::FileSystem;
 use record::{Better, CellReport, Document, Warning, WarningReport};
 
-use super::super::ranking::{Entry, Ranking, Slower, has_too_few_blocks, relation};
+use super::super::ranking::{RankedTarget, Ranking, Slowdown, has_too_few_blocks, relation};
 use super::super::sentence::is_of_volume_size;
 use super::super::story::Story;
 use super::super::text::{HANGING, Page, SENTENCE, Style};
@@ -19,7 +19,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     if document.comparisons.is_empty() || is_empty || has_too_few_blocks(document) {
         return;
     }
-    let (kept, aside) = kept(document);
+    let (kept, aside) = persistent_targets(document);
     let mut all: Vec<Difference<'_>> = differences(document, &kept);
     all.sort_by(|left, right| right.slower.low.total_cmp(&left.slower.low));
     let without = match aside.as_slice() {
@@ -47,7 +47,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
 
 /// Targets whose differences are shown, and the labels of the others: compared with file systems
 /// that keep their files, one in memory would come first in everything.
-fn kept(document: &Document) -> (Vec<&str>, Vec<String>) {
+fn persistent_targets(document: &Document) -> (Vec<&str>, Vec<String>) {
     let (in_memory, kept): (Vec<_>, Vec<_>) = document.targets.iter().partition(|target| {
         FileSystem::named(&target.file_system).is_some_and(FileSystem::lives_in_memory)
     });
@@ -62,9 +62,9 @@ fn kept(document: &Document) -> (Vec<&str>, Vec<String>) {
 
 /// Two targets that really differ.
 struct Difference<'a> {
-    better: Entry<'a>,
-    worse: Entry<'a>,
-    slower: Slower,
+    better: RankedTarget<'a>,
+    worse: RankedTarget<'a>,
+    slower: Slowdown,
     /// What the median says, if that is different.
     story: Option<Story<'a>>,
 }
@@ -86,7 +86,7 @@ fn differences<'a>(document: &'a Document, targets: &[&str]) -> Vec<Difference<'
             let found = relation(document, better, worse);
             let is_real = found.verdict.is_different();
             let slower = found.slower.filter(|by| is_real && by.low > 1.0)?;
-            let story = Story::of(document, better, worse);
+            let story = Story::new(document, better, worse);
             Some(Difference { better, worse, slower, story })
         });
         related.max_by(|left, right| left.slower.low.total_cmp(&right.slower.low))
@@ -102,7 +102,7 @@ impl Difference<'_> {
     /// `random write 4 KiB, warm: ext4 3.49x [3.41, 3.58] slower than xfs`, and whether a few long
     /// operations account for much of that, or the median says otherwise.
     fn sentence(&self) -> String {
-        let Slower { ratio, low, high } = self.slower;
+        let Slowdown { ratio, low, high } = self.slower;
         let ratio = units::ratio(ratio, low, high);
         let (worse, _) = units::comparatives(&self.better.metric.unit, self.better.metric.better);
         let [one, other] = [self.worse, self.better].map(|entry| names::label(&entry.cell.target));

@@ -8,22 +8,26 @@ use super::super::text::{HANGING, Page, Style};
 use crate::units::{self, Wording};
 
 /// A benchmark, the name of one operation of it, and what is shown: a time or a bandwidth.
-struct Shown {
+struct ShownMetric {
     benchmark: &'static str,
     what: &'static str,
     metric: StandardMetric,
 }
 
-const SHOWN: [Shown; 5] = [
-    shown("random-read-4k-warm", "warm 4 KiB read", StandardMetric::TIME_PER_OPERATION),
-    shown("random-read-4k-cold", "cold 4 KiB read", StandardMetric::TIME_PER_OPERATION),
-    shown("sequential-read-1m-cold", "cold stream", StandardMetric::BANDWIDTH),
-    shown("create-100", "create", StandardMetric::TIME_PER_OPERATION),
-    shown("append-fsync-4k", "fsync", StandardMetric::TIME_PER_OPERATION),
+const SHOWN: [ShownMetric; 5] = [
+    metric_of("random-read-4k-warm", "warm 4 KiB read", StandardMetric::TIME_PER_OPERATION),
+    metric_of("random-read-4k-cold", "cold 4 KiB read", StandardMetric::TIME_PER_OPERATION),
+    metric_of("sequential-read-1m-cold", "cold stream", StandardMetric::BANDWIDTH),
+    metric_of("create-100", "create", StandardMetric::TIME_PER_OPERATION),
+    metric_of("append-fsync-4k", "fsync", StandardMetric::TIME_PER_OPERATION),
 ];
 
-const fn shown(benchmark: &'static str, what: &'static str, metric: StandardMetric) -> Shown {
-    Shown { benchmark, what, metric }
+const fn metric_of(
+    benchmark: &'static str,
+    what: &'static str,
+    metric: StandardMetric,
+) -> ShownMetric {
+    ShownMetric { benchmark, what, metric }
 }
 
 /// A sentence; nothing for a single target, whose figures are all shown elsewhere.
@@ -38,7 +42,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     }
 }
 
-impl Shown {
+impl ShownMetric {
     /// `create 5.2 us (tmpfs)`, if it was measured.
     fn fastest(&self, document: &Document) -> Option<String> {
         let cells = document.cells.iter().filter(|cell| cell.benchmark == self.benchmark);

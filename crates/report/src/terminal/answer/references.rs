@@ -11,7 +11,7 @@ use textual::{GAP, widest};
 /// Number of benchmarks that are shown of each dimension.
 const SHOWN_OF_EACH: usize = 2;
 /// Maximum number of lines for a run without times.
-const FIGURES_MOST: usize = 15;
+const FIGURES_MAX: usize = 15;
 
 /// Request sizes for which a copy or the disk was timed.
 const KIB_4: u64 = 4 << 10;
@@ -33,7 +33,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     } else {
         "Figures"
     });
-    let width = |of: fn(&Row) -> &String| widest(rows.iter().map(of));
+    let width = |of: fn(&ReferenceRow) -> &String| widest(rows.iter().map(of));
     let (titles, times) = (width(|row| &row.title), width(|row| &row.time));
     let benchmarks: Vec<&CellReport> = document
         .cells
@@ -41,7 +41,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
         .filter(|cell| cell.baseline.is_none() && cell.curve.is_none() && cell.replicates > 0)
         .collect();
     let untold = section::by_benchmark(&benchmarks).len().saturating_sub(rows.len());
-    for Row { title, time, beside } in &rows {
+    for ReferenceRow { title, time, beside } in &rows {
         let line = format!("  {title:titles$}{:GAP$}{time:>times$}{:GAP$}{beside}", "", "");
         page.line(&shortened(line.trim_end(), page.width()), Style::Plain);
     }
@@ -66,7 +66,7 @@ fn least_times(document: &Document) -> String {
     all.join("; ")
 }
 
-struct Row {
+struct ReferenceRow {
     title: String,
     time: String,
     beside: String,
@@ -101,7 +101,7 @@ fn reference(document: &Document, cell: &CellReport) -> (&'static str, f64) {
 }
 
 /// The first benchmarks of each dimension that give the time of an operation.
-fn times(document: &Document) -> Vec<Row> {
+fn times(document: &Document) -> Vec<ReferenceRow> {
     let times: Vec<&CellReport> = document
         .cells
         .iter()
@@ -125,7 +125,7 @@ fn times(document: &Document) -> Vec<Row> {
 
 /// For a run without times: each benchmark, and points of each curve, as far apart as the available
 /// lines require.
-fn figures(document: &Document) -> Vec<Row> {
+fn figures(document: &Document) -> Vec<ReferenceRow> {
     let mut groups: Vec<Vec<&CellReport>> = Vec::new();
     for cell in document.cells.iter().filter(|cell| cell.baseline.is_none()) {
         let curve_of = |cell: &CellReport| cell.curve.as_ref().map(|point| point.curve.clone());
@@ -135,7 +135,7 @@ fn figures(document: &Document) -> Vec<Row> {
             None => groups.push(vec![cell]),
         }
     }
-    let each = (FIGURES_MOST / groups.len().max(1)).max(1);
+    let each = (FIGURES_MAX / groups.len().max(1)).max(1);
     let points = |group: Vec<&CellReport>| {
         let shown = each.min(group.len());
         let last = (group.len() - 1) as f64;
@@ -145,22 +145,22 @@ fn figures(document: &Document) -> Vec<Row> {
         };
         (0..shown).filter_map(move |number| figure(group[at(number)])).collect::<Vec<_>>()
     };
-    groups.into_iter().flat_map(points).take(FIGURES_MOST).collect()
+    groups.into_iter().flat_map(points).take(FIGURES_MAX).collect()
 }
 
 /// A cell's first metric, without a comparison.
-fn figure(cell: &CellReport) -> Option<Row> {
+fn figure(cell: &CellReport) -> Option<ReferenceRow> {
     let metric = cell.metrics.first()?;
     let text = units::of_metric(metric, Wording::Short);
     let interval = text.interval.map(|interval| format!(" {interval}")).unwrap_or_default();
-    Some(Row {
+    Some(ReferenceRow {
         title: cell.title.clone(),
         time: format!("{}{interval}", text.value.trim_end()),
         beside: String::new(),
     })
 }
 
-fn row(document: &Document, cell: &CellReport) -> Option<Row> {
+fn row(document: &Document, cell: &CellReport) -> Option<ReferenceRow> {
     let metric = cell.metrics.first()?;
     let (name, least_ns) = reference(document, cell);
     let times = metric.figure.value / least_ns;
@@ -168,5 +168,5 @@ fn row(document: &Document, cell: &CellReport) -> Option<Row> {
     let is_comparable = least_ns > 0.0 && times < 1000.0 && is_figure;
     let beside =
         is_comparable.then(|| format!("{} {name}", units::ratio(times, times, times).value));
-    Some(Row { beside: beside.unwrap_or_default(), ..figure(cell)? })
+    Some(ReferenceRow { beside: beside.unwrap_or_default(), ..figure(cell)? })
 }

@@ -7,11 +7,11 @@ use record::{Document, EndReason, Verdict, Warning};
 
 use super::super::text::{HANGING, Page, Style};
 use super::super::{closing, heading, warnings};
-use crate::analysis::BLOCKS_LEAST;
+use crate::analysis::BLOCKS_MIN;
 use textual::{percent, plural, program, shell_path};
 
 /// Confidence, what was left out, the number of known mistakes if given, and what to do next.
-pub(super) fn render(page: &mut Page, document: &Document, (run, mistakes): (&Path, Option<u32>)) {
+pub(super) fn render(page: &mut Page, document: &Document, run: &Path, mistakes: Option<u32>) {
     let left_out = match left_out(document) {
         none if none.is_empty() => "nothing".to_owned(),
         some => some.join("; "),
@@ -112,11 +112,11 @@ fn next(document: &Document, run: &Path) -> (String, Style) {
         EndReason::Blocks | EndReason::Budget => {
             let used_s = document.end.as_ref().map_or(0.0, |end| end.used_s);
             let (factor, what, heading) = match blocks {
-                ..BLOCKS_LEAST => {
-                    let factor = f64::from(BLOCKS_LEAST) / f64::from(blocks.max(1));
+                ..BLOCKS_MIN => {
+                    let factor = f64::from(BLOCKS_MIN) / f64::from(blocks.max(1));
                     (factor, "get intervals", "With intervals")
                 }
-                BLOCKS_LEAST.. => (4.0, "halve the intervals", "Half as wide"),
+                BLOCKS_MIN.. => (4.0, "halve the intervals", "Half as wide"),
             };
             let more = closing::option_seconds(used_s * (factor - 1.0));
             if document.run.kind.can_be_resumed() {

@@ -14,13 +14,13 @@ use crate::layout::Options;
 use crate::sample::{Sample, noisy};
 
 /// Maximum number of lines, without the last three: how to see everything, the page, the run.
-const LINES_MOST: usize = 22;
+const LINES_MAX: usize = 22;
 
 /// A benchmark: its name, title and dimension, and how long an operation takes on tmpfs, ext4, xfs
 /// and btrfs in nanoseconds; 0 on tmpfs if it is meaningless there.
-pub(super) type Row = (&'static str, &'static str, Dimension, [f64; 4]);
+pub(super) type SurveyRow = (&'static str, &'static str, Dimension, [f64; 4]);
 
-pub(super) const ROWS: [Row; 23] = [
+pub(super) const ROWS: [SurveyRow; 23] = [
     ("append-fsync-4k", "append 4 KiB and fsync", Dimension::Io, [0.0, 673e3, 436e3, 951e3]),
     ("random-read-4k-cold", "random read 4 KiB, cold", Dimension::Io, [0.0, 60e3, 63e3, 66e3]),
     ("random-read-1m-cold", "random read 1 MiB, cold", Dimension::Io, [0.0, 1.2e6, 1.3e6, 1.4e6]),
@@ -148,7 +148,7 @@ fn screen(sample: &Sample) -> String {
     let document = document(sample);
     let options = Options { width: 80, colour: false };
     let text = render_answer(&document, Path::new("fsprism-runs/RUN"), None, &options);
-    assert!(text.lines().count() <= LINES_MOST, "{} lines:\n{text}", text.lines().count());
+    assert!(text.lines().count() <= LINES_MAX, "{} lines:\n{text}", text.lines().count());
     text
 }
 
@@ -168,7 +168,7 @@ fn known_mistakes_are_counted_where_there_is_room_for_the_line() {
     let mut long = document(&survey(&[1, 2], 12));
     let loads = long.loads.clone();
     long.loads.extend(loads);
-    assert!(text(&long).lines().count() <= LINES_MOST, "{}", text(&long));
+    assert!(text(&long).lines().count() <= LINES_MAX, "{}", text(&long));
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn more_loads_than_there_is_room_for_are_counted() {
     let options = Options { width: 80, colour: false };
     let text = render_answer(&document, Path::new("run"), None, &options);
     assert!(text.contains("\n  and 6 more (--full)\n"), "{text}");
-    assert_eq!(text.lines().count(), LINES_MOST, "{text}");
+    assert_eq!(text.lines().count(), LINES_MAX, "{text}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::units::{self, Wording};
 const WIDTHS: [usize; 4] = [12, 12, 6, 11];
 
 /// A position and what was measured there.
-struct Row<'a> {
+struct ProbeRow<'a> {
     position: f64,
     value: f64,
     cell: &'a CellReport,
@@ -39,19 +39,19 @@ pub(super) fn render(
                 page.line(&mark(cliff, page.width()), Style::Doubt);
             }
         }
-        page.line(&line(row, search, (largest, bar_width)), Style::Plain);
+        page.line(&line(row, search, largest, bar_width), Style::Plain);
     }
 }
 
-fn rows<'a>(document: &'a Document, search: &SearchReport) -> Vec<Row<'a>> {
+fn rows<'a>(document: &'a Document, search: &SearchReport) -> Vec<ProbeRow<'a>> {
     let plan = &search.plan;
     let row = |cell: &'a CellReport| {
         let position = cell.parameters.get(plan.axis.parameter())?.as_f64()?;
         let metric = cell.metrics.iter().find(|metric| metric.name == plan.metric)?;
-        Some(Row { position, value: metric.median, cell })
+        Some(ProbeRow { position, value: metric.median, cell })
     };
     let own = document.cells.iter().filter(|cell| cell.target == plan.target);
-    let mut rows: Vec<Row<'a>> = own.filter_map(row).collect();
+    let mut rows: Vec<ProbeRow<'a>> = own.filter_map(row).collect();
     rows.sort_by(|a, b| a.position.total_cmp(&b.position));
     rows
 }
@@ -65,7 +65,7 @@ fn head(search: &SearchReport) -> String {
     layout().line([search.plan.axis.title(), "median", "probes", "dev read/op"])
 }
 
-fn line(row: &Row<'_>, search: &SearchReport, (largest, bar_width): (f64, usize)) -> String {
+fn line(row: &ProbeRow<'_>, search: &SearchReport, largest: f64, bar_width: usize) -> String {
     let place = position(&search.unit, row.position);
     let value = units::figure(&search.metric_unit, row.value, None, Wording::Short).value;
     let device = device_text(row.cell);

@@ -5,7 +5,7 @@ use record::Cause;
 use super::position;
 
 /// A limit on dirty data, a journal or read-ahead, with the evidence; `None` for other causes.
-pub(super) fn of(cause: &Cause) -> Option<String> {
+pub(super) fn sentence(cause: &Cause) -> Option<String> {
     match *cause {
         Cause::DirtyLimit {
             limit_bytes,

@@ -88,7 +88,7 @@ pub(super) fn of_cause(cliff: &CliffReport) -> Option<String> {
             )
         }
         Cause::DirtyLimit { .. } | Cause::Journal { .. } | Cause::ReadAhead { .. } => {
-            return seen::of(&cliff.cause);
+            return seen::sentence(&cliff.cause);
         }
         Cause::Unknown => "Cause unknown: no measurement proves one.".to_owned(),
     })

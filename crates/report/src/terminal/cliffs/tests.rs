@@ -80,7 +80,7 @@ fn positions_have_four_digits_or_are_exact() {
 
 #[test]
 fn causes_that_were_seen_are_said_with_their_proof() {
-    let text = seen::of(&Cause::DirtyLimit {
+    let text = seen::sentence(&Cause::DirtyLimit {
         limit_bytes: Some(32 << 20),
         dirty_before_bytes: Some(8 << 20),
         dirty_after_bytes: None,
@@ -92,7 +92,7 @@ fn causes_that_were_seen_are_said_with_their_proof() {
         "Cause: the limit on dirty data, at most 32 MiB. Threads were seen waiting for the dirty \
          data to shrink in 0 % of all samples before it and in 47 % after it."
     );
-    let text = seen::of(&Cause::Journal {
+    let text = seen::sentence(&Cause::Journal {
         written_before: Some(1.0),
         written_after: Some(2.0),
         waiting_before_percent: 0.0,
@@ -101,14 +101,14 @@ fn causes_that_were_seen_are_said_with_their_proof() {
     let text = text.unwrap();
     assert!(text.contains("for a commit in 0 % of all samples before it and in 67 % after it."));
     assert!(text.ends_with("the device wrote 1.00 bytes before it and 2.00 after it."), "{text}");
-    let text = seen::of(&Cause::ReadAhead {
+    let text = seen::sentence(&Cause::ReadAhead {
         window_bytes: 128 << 10,
         device_read_before_bytes: 4096,
         device_read_after_bytes: 128 << 10,
         request_bytes: 4096,
     });
     assert!(text.unwrap().starts_with("Cause: read-ahead of at most 128 KiB. One read of the "));
-    assert_eq!(seen::of(&Cause::Unknown), None);
+    assert_eq!(seen::sentence(&Cause::Unknown), None);
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! A logarithmic axis of ratios in characters, and what is drawn along it.
 
-use crate::terminal::grid::Span;
+use crate::terminal::grid::CostRatio;
 
 /// Minimum distance between two ticks, and the gap between their labels.
 const TICK_ROOM: usize = 7;
 const TICK_GAP: usize = 2;
 /// How far the axis extends beyond the largest and the smallest ratio, at most. A wider interval is
 /// cut off there, or nothing else could be seen.
-const MARGIN_MOST: f64 = 2.0;
+const MARGIN_MAX: f64 = 2.0;
 /// Minimum ratio of its ends, so that small differences do not look large.
-const SPAN_LEAST: f64 = 1.2;
+const SPAN_MIN: f64 = 1.2;
 
 /// Steps between ticks, for a range of less than 2.
 const STEPS: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.5];
@@ -26,13 +26,14 @@ pub(super) struct Axis {
 
 impl Axis {
     /// An axis of `columns` characters, at least two, that includes 1 and all ratios.
-    pub(super) fn over(spans: &[Span], columns: usize) -> Self {
-        let fold =
-            |of: fn(&Span) -> f64, pick: fn(f64, f64) -> f64| spans.iter().map(of).fold(1.0, pick);
-        let least = fold(|span| span.ratio, f64::min) / MARGIN_MOST;
-        let most = fold(|span| span.ratio, f64::max) * MARGIN_MOST;
+    pub(super) fn over(spans: &[CostRatio], columns: usize) -> Self {
+        let fold = |of: fn(&CostRatio) -> f64, pick: fn(f64, f64) -> f64| {
+            spans.iter().map(of).fold(1.0, pick)
+        };
+        let least = fold(|span| span.ratio, f64::min) / MARGIN_MAX;
+        let most = fold(|span| span.ratio, f64::max) * MARGIN_MAX;
         let low = fold(|span| span.low, f64::min).max(least);
-        let high = fold(|span| span.high, f64::max).min(most).max(low * SPAN_LEAST);
+        let high = fold(|span| span.high, f64::max).min(most).max(low * SPAN_MIN);
         Self { low: low.ln(), high: high.ln(), columns: columns.max(2) }
     }
 
@@ -89,7 +90,7 @@ impl Axis {
     /// `:` at 1, and over it the span: `|--o---|`, with `<` or `>` where the interval is cut off.
     /// If an interval does not extend beyond the characters next to the mark, only the mark is
     /// drawn.
-    pub(super) fn draw(&self, span: Span, mark: char) -> String {
+    pub(super) fn draw(&self, span: CostRatio, mark: char) -> String {
         let mut line = vec![' '; self.columns];
         if let Some(one) = self.column(1.0) {
             line[one] = ':';
@@ -117,8 +118,8 @@ fn label(tick: f64) -> String {
 mod tests {
     use super::*;
 
-    fn span(low: f64, ratio: f64, high: f64) -> Span {
-        Span { ratio, low, high }
+    fn span(low: f64, ratio: f64, high: f64) -> CostRatio {
+        CostRatio { ratio, low, high }
     }
 
     #[test]

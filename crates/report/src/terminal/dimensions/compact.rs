@@ -7,14 +7,14 @@ use textual::{GAP, percent, widest};
 
 use super::axis::Axis;
 use super::map::{Group, Row, groups};
-use crate::terminal::grid::{self, Entry, Span};
+use crate::terminal::grid::{self, CostRatio, RelativeCost};
 use crate::terminal::names;
-use crate::terminal::text::{Page, Piece, Style};
+use crate::terminal::text::{Page, Style, StyledText};
 use crate::units;
 
 const INDENT: usize = 2;
 /// With fewer characters, an axis is useless.
-const AXIS_LEAST: usize = 16;
+const AXIS_MIN: usize = 16;
 /// Dimensions that need a device below the file system.
 const OF_DEVICES: [Dimension; 3] = [Dimension::Io, Dimension::OnDiskLayout, Dimension::Caching];
 
@@ -36,7 +36,7 @@ pub(in crate::terminal) fn heading(document: &Document) -> String {
 
 /// Draws a heading and an axis, if each dimension has two targets and there is room. Returns
 /// whether it was drawn.
-pub(in crate::terminal) fn drawn(page: &mut Page, document: &Document) -> bool {
+pub(in crate::terminal) fn draw_axis(page: &mut Page, document: &Document) -> bool {
     let groups = groups(document);
     if !groups.iter().all(|group| group.rows.len() == 2) {
         return false;
@@ -65,10 +65,10 @@ fn on_an_axis(page: &mut Page, groups: &[Group<'_>]) -> bool {
     let (titles, figures) =
         (widest(groups.iter().map(title)), widest(dearer.iter().map(|(_, row)| figure(row))));
     let room = page.width().saturating_sub(INDENT + titles + 2 * GAP + figures);
-    if room < AXIS_LEAST {
+    if room < AXIS_MIN {
         return false;
     }
-    let spans: Vec<Span> = dearer.iter().filter_map(|(_, row)| row.span()).collect();
+    let spans: Vec<CostRatio> = dearer.iter().filter_map(|(_, row)| row.span()).collect();
     let axis = Axis::over(&spans, room);
     let ticks = axis.ticks(room + GAP + figures);
     page.line(&format!("{:start$}{ticks}", "", start = INDENT + titles + GAP), Style::Dim);
@@ -79,33 +79,35 @@ fn on_an_axis(page: &mut Page, groups: &[Group<'_>]) -> bool {
         });
         let head = format!("{:INDENT$}{:titles$}{:GAP$}{drawn}{:GAP$}", "", title(group), "", "");
         let style = if is_real { Style::Worse } else { Style::Plain };
-        page.pieces(&[Piece::plain(head), Piece { text: figure(row), style }]);
+        page.pieces(&[StyledText::plain(head), StyledText { text: figure(row), style }]);
     }
     true
 }
 
 /// A row per dimension, with an entry for each of the targets.
-pub(in crate::terminal) fn rows(document: &Document) -> Vec<grid::Row> {
+pub(in crate::terminal) fn rows(document: &Document) -> Vec<grid::RatioRow> {
     let groups = groups(document);
-    let row = |group: &Group<'_>| grid::Row {
+    let row = |group: &Group<'_>| grid::RatioRow {
         title: group.dimension.heading().to_owned(),
         entries: document.targets.iter().map(|target| entry(group, target)).collect(),
     };
     groups.iter().map(row).collect()
 }
 
-fn entry(group: &Group<'_>, target: &TargetRecord) -> Entry {
+fn entry(group: &Group<'_>, target: &TargetRecord) -> RelativeCost {
     let Some(row) = group.rows.iter().find(|row| row.target == target.label) else {
         let lives_in_memory =
             FileSystem::named(&target.file_system).is_some_and(FileSystem::lives_in_memory);
         let takes_device = OF_DEVICES.contains(&group.dimension);
         let why = if lives_in_memory && takes_device { "no device" } else { "not measured" };
-        return Entry::Without(why);
+        return RelativeCost::Without(why);
     };
     match (row.comparison, row.span()) {
-        (None, Some(_)) => Entry::Best,
-        (Some(comparison), Some(span)) if comparison.verdict.is_different() => Entry::Worse(span),
-        (Some(_), Some(span)) => Entry::Level(span),
-        (_, None) => Entry::Without("too little data"),
+        (None, Some(_)) => RelativeCost::Best,
+        (Some(comparison), Some(span)) if comparison.verdict.is_different() => {
+            RelativeCost::Worse(span)
+        }
+        (Some(_), Some(span)) => RelativeCost::Level(span),
+        (_, None) => RelativeCost::Without("too little data"),
     }
 }

@@ -2,7 +2,7 @@
 
 use record::{Dimension, DimensionComparison, Document, Verdict};
 
-use crate::terminal::grid::Span;
+use crate::terminal::grid::CostRatio;
 
 /// One dimension.
 #[derive(Clone, Debug)]
@@ -28,9 +28,9 @@ pub(in crate::terminal) struct Row<'a> {
 
 impl Row<'_> {
     /// Its cost over that of the cheapest; `None` if that is unknown.
-    pub(super) fn span(&self) -> Option<Span> {
+    pub(super) fn span(&self) -> Option<CostRatio> {
         if self.is_cheapest {
-            return Some(Span { ratio: 1.0, low: 1.0, high: 1.0 });
+            return Some(CostRatio { ratio: 1.0, low: 1.0, high: 1.0 });
         }
         span(self.comparison?, self.target)
     }
@@ -42,12 +42,12 @@ impl Row<'_> {
 }
 
 /// The cost of `target` over that of the other in the comparison.
-fn span(comparison: &DimensionComparison, target: &str) -> Option<Span> {
+fn span(comparison: &DimensionComparison, target: &str) -> Option<CostRatio> {
     let (ratio, interval) = comparison.ratio.zip(comparison.interval)?;
     Some(if comparison.second == target {
-        Span { ratio, low: interval.low, high: interval.high }
+        CostRatio { ratio, low: interval.low, high: interval.high }
     } else {
-        Span { ratio: 1.0 / ratio, low: 1.0 / interval.high, high: 1.0 / interval.low }
+        CostRatio { ratio: 1.0 / ratio, low: 1.0 / interval.high, high: 1.0 / interval.low }
     })
 }
 

@@ -12,7 +12,7 @@ mod tests;
 
 use record::{Dimension, Document, Verdict};
 
-use super::grid::Span;
+use super::grid::CostRatio;
 use super::names;
 use super::sentence::why_not_compared;
 use super::table::percent;
@@ -25,13 +25,13 @@ use textual::{GAP, list, plural, unbroken, widest};
 
 const INDENT: usize = 4;
 /// If the axis would have fewer characters, figures are shortened; beyond that, nothing is gained.
-const AXIS_LEAST: usize = 24;
-const AXIS_MOST: usize = 64;
+const AXIS_MIN: usize = 24;
+const AXIS_MAX: usize = 64;
 
 /// The plot; nothing if no two targets can be compared.
 pub(super) fn render(page: &mut Page, document: &Document) {
     let groups = groups(document);
-    let spans: Vec<Span> =
+    let spans: Vec<CostRatio> =
         groups.iter().flat_map(|group| &group.rows).filter_map(Row::span).collect();
     if spans.is_empty() {
         return;
@@ -39,7 +39,7 @@ pub(super) fn render(page: &mut Page, document: &Document) {
     page.heading("Cost in each dimension");
     page.sentence(&legend(document, &groups));
     page.blank();
-    let layout = Layout::of(page.width(), &groups, &spans);
+    let layout = Layout::new(page.width(), &groups, &spans);
     let start = layout.start();
     let ticks = layout.axis.ticks(page.width().saturating_sub(start));
     page.line(format!("{:start$}{ticks}", "").trim_end(), Style::Dim);
@@ -144,7 +144,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(width: usize, groups: &[Group<'_>], spans: &[Span]) -> Self {
+    fn new(width: usize, groups: &[Group<'_>], spans: &[CostRatio]) -> Self {
         let rows =
             || groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
         let label_width = widest(rows().map(|(_, row)| names::label(row.target)));
@@ -156,9 +156,9 @@ impl Layout {
             width.saturating_sub(INDENT + label_width + GAP + figures)
         };
         let wordings = [Wording::Full, Wording::Short, Wording::None];
-        let wording = wordings.into_iter().find(|wording| room(*wording) >= AXIS_LEAST);
+        let wording = wordings.into_iter().find(|wording| room(*wording) >= AXIS_MIN);
         let wording = wording.unwrap_or(Wording::None);
-        let axis = Axis::over(spans, room(wording).min(AXIS_MOST));
+        let axis = Axis::over(spans, room(wording).min(AXIS_MAX));
         Self { label_width, axis, wording, width }
     }
 

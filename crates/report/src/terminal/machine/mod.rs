@@ -62,7 +62,7 @@ pub(super) fn fact(name: &str, text: Option<impl Into<String>>) -> Option<Fact> 
     (!text.is_empty()).then(|| (name.to_owned(), text))
 }
 
-pub(super) fn known<const N: usize>(facts: [Option<Fact>; N]) -> Vec<Fact> {
+pub(super) fn known_facts<const N: usize>(facts: [Option<Fact>; N]) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
@@ -72,7 +72,7 @@ fn system(machine: &Machine) -> Vec<Fact> {
         machine.clock_source.current.as_ref().map(|current| {
             format!("{current} (of {})", list(&machine.clock_source.available, "and"))
         });
-    known([
+    known_facts([
         fact("distribution", machine.os_release.pretty_name.clone()),
         fact("kernel", kernel.release.clone()),
         fact("build", kernel.version.clone()),
@@ -98,7 +98,7 @@ fn processor(processor: &Processor) -> Vec<Fact> {
     } else {
         Some("not invariant, so times come from the kernel's clock".to_owned())
     };
-    known([
+    known_facts([
         fact("model", processor.model.clone()),
         fact("counts", Some(counts.join(", "))),
         fact("usable", Some(ranges(&processor.allowed))),
@@ -131,7 +131,7 @@ fn cache(cache: &Cache) -> Fact {
 fn memory(machine: &Machine) -> Vec<Fact> {
     let memory = &machine.memory;
     let nodes = memory.numa_nodes.map(|nodes| plural(nodes as usize, "node"));
-    known([
+    known_facts([
         fact("total", memory.total_bytes.map(units::bytes)),
         fact("available", memory.available_bytes.map(units::bytes)),
         fact("page", memory.page_bytes.map(units::bytes)),
@@ -151,7 +151,7 @@ fn write_back(limits: &DirtyLimits) -> Vec<Fact> {
         _ => None,
     };
     let seconds = |centiseconds: u64| units::seconds(centiseconds as f64 / 100.0);
-    known([
+    known_facts([
         fact(
             "begins at",
             in_force(limits.dirty_background_ratio_percent, limits.dirty_background_bytes),
@@ -190,7 +190,7 @@ fn control_group(cgroup: &Cgroup) -> Vec<Fact> {
         let limits: Vec<String> = limits.into_iter().flatten().collect();
         (format!("device {}", io.device), limits.join(", "))
     });
-    let facts = known([
+    let facts = known_facts([
         fact("version", Some(version)),
         fact("memory limit", Some(limit(cgroup.memory_limit_bytes))),
         fact("memory slowed at", cgroup.memory_high_bytes.map(units::bytes)),
@@ -227,7 +227,7 @@ fn permissions(machine: &Machine) -> Vec<Fact> {
         fact(name, Some(text))
     };
     let counters = permissions.hardware_counters.map(|there| if there { "yes" } else { "no" });
-    known([
+    known_facts([
         fact("root", Some(if permissions.root { "yes" } else { "no" })),
         said("mounting", &permissions.mount, "scratch targets such as ext4"),
         said("loop devices", &permissions.loop_devices, "scratch targets on images"),

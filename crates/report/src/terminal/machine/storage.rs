@@ -3,7 +3,7 @@
 use record::machine::{BlockDevice, Machine, Storage, WriteCache};
 
 use super::super::names;
-use super::{Fact, fact, known};
+use super::{Fact, fact, known_facts};
 use crate::units;
 
 /// The facts of one directory's storage, from the mount down to the device.
@@ -20,7 +20,7 @@ pub(super) fn facts(storage: &Storage, machine: &Machine) -> Vec<Fact> {
         format!("{} on {}, mounted {}", mount.file_system, mount.mount_point, seen.join(","))
     });
     let device = storage.device.as_ref();
-    known([
+    known_facts([
         fact("file system", mount),
         fact(
             "device",

@@ -32,7 +32,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// The mean of these values; `None` if there are none.
-    pub(super) fn of(values: Vec<f64>, level: f64) -> Option<Self> {
+    pub(super) fn from_values(values: Vec<f64>, level: f64) -> Option<Self> {
         let sample = Sample::new(values).ok()?;
         let interval = interval::mean_interval(&sample, level).ok();
         let (low, high) = (interval.map(|one| one.low), interval.map(|one| one.high));
@@ -50,7 +50,7 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    pub(super) fn of(gathered: &Gathered<'_>, clock: Clock) -> Self {
+    pub(super) fn new(gathered: &Gathered<'_>, clock: Clock) -> Self {
         let unit = match clock {
             Clock::Time => KIB,
             Clock::Instructions => KIB * NANOS_OF_MILLION,
@@ -89,7 +89,7 @@ impl Observed {
     /// The mean rate of a cell.
     pub(super) fn rate(&self, file_system: &str, action: &'static str) -> Option<Estimate> {
         let rates = self.rates.get(&(file_system.to_owned(), action))?;
-        Estimate::of(rates.values().copied().collect(), LEVEL)
+        Estimate::from_values(rates.values().copied().collect(), LEVEL)
     }
 
     /// The blocks that contain every action on each of these file systems.
@@ -151,7 +151,7 @@ impl Blocks {
         level: f64,
         of: impl Fn(&Analysis) -> Option<f64>,
     ) -> Option<Estimate> {
-        Estimate::of(self.0.iter().filter_map(of).collect(), level)
+        Estimate::from_values(self.0.iter().filter_map(of).collect(), level)
     }
 
     /// The levels of a factor.
@@ -173,7 +173,8 @@ pub(super) fn effect(analysis: &Analysis, factor: &str, level: &str) -> Option<f
 pub(super) fn difference(
     analysis: &Analysis,
     factor: &str,
-    (first, second): (&str, &str),
+    first: &str,
+    second: &str,
 ) -> Option<f64> {
     Some(effect(analysis, factor, first)? - effect(analysis, factor, second)?)
 }

@@ -164,7 +164,7 @@ pub(super) fn differences(
     let row = |(first, second): (&String, &String)| {
         let of_paper = published.iter().find(|one| one.first == *first && one.second == *second);
         let measured =
-            blocks.mean_at(level, |analysis| difference(analysis, FACTORS[0], (first, second)))?;
+            blocks.mean_at(level, |analysis| difference(analysis, FACTORS[0], first, second))?;
         Some(DifferenceRow {
             first: first.clone(),
             second: second.clone(),

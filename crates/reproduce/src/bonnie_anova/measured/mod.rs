@@ -41,7 +41,7 @@ pub enum Clock {
 
 /// What was measured, and how it compares with the paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Measured {
+pub struct RunAnalysis {
     /// The name of the run.
     pub run: String,
     /// What its rates are relative to. With instructions, they are in KiB per million.
@@ -76,11 +76,12 @@ pub struct Measured {
     pub missing: Vec<String>,
 }
 
-impl Measured {
+impl RunAnalysis {
     /// What a run measured, compared with the analysis of the paper's rates.
-    pub(super) fn of((run, name): NamedRun<'_>, clock: Clock, paper: &Analysis) -> Self {
-        let gathered = Gathered::of(run);
-        let observed = Observed::of(&gathered, clock);
+    pub(super) fn new(named: NamedRun<'_>, clock: Clock, paper: &Analysis) -> Self {
+        let NamedRun { run, name } = named;
+        let gathered = Gathered::new(run);
+        let observed = Observed::new(&gathered, clock);
         let blocks = observed.blocks(&observed.file_systems);
         let together = observed.together();
         let anova = together.iter().flat_map(|analysis| &analysis.anova);

@@ -18,7 +18,7 @@ const ALIKE: f64 = 10.0;
 
 /// What the paper says about a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Said {
+enum Expectation {
     More,
     Less,
     Alike,
@@ -26,7 +26,7 @@ enum Said {
 
 /// A figure that is computed for each block.
 #[derive(Clone, Copy, Debug)]
-enum Of {
+enum BlockFigure {
     /// The share of the variation explained by the action, minus that explained by the file system.
     Shares,
     /// By how much the first action is above the second.
@@ -43,98 +43,102 @@ struct Claim {
     source: &'static str,
     claim: &'static str,
     published: &'static str,
-    said: Said,
-    of: Of,
-}
-
-const fn claim(
-    source: &'static str,
-    claim: &'static str,
-    published: &'static str,
-    (said, of): (Said, Of),
-) -> Claim {
-    Claim { source, claim, published, said, of }
+    expected: Expectation,
+    figure: BlockFigure,
 }
 
 const CLAIMS: [Claim; 13] = [
-    claim(
-        "section 3.1",
-        "the action explains more of the variation than the file system",
-        "78.0 over 13.3 %: 64.6 more",
-        (Said::More, Of::Shares),
-    ),
-    claim(
-        "section 3.1",
-        "entire blocks are written faster than single characters",
-        "5997 over 2603 kB/s: 83.4 % of the mean more",
-        (Said::More, Of::Actions("output per block", "output per char")),
-    ),
-    claim(
-        "section 3.2",
-        "output per character is slower than the mean of all actions",
-        "-36.1 % [-60.5, -11.6]",
-        (Said::Less, Of::Action("output per char")),
-    ),
-    claim(
-        "section 3.2",
-        "output per block is faster than the mean",
-        "+47.3 % [+22.8, +71.8]",
-        (Said::More, Of::Action("output per block")),
-    ),
-    claim(
-        "section 3.2",
-        "rewriting is slower than the mean",
-        "-35.2 % [-59.7, -10.8]",
-        (Said::Less, Of::Action("rewrite")),
-    ),
-    claim(
-        "section 3.2",
-        "input per character is slower than the mean",
-        "-38.1 % [-62.6, -13.6]",
-        (Said::Less, Of::Action("input per char")),
-    ),
-    claim(
-        "section 3.2",
-        "input per block is faster than the mean",
-        "+62.1 % [+37.6, +86.6]",
-        (Said::More, Of::Action("input per block")),
-    ),
-    claim(
-        "section 3.2",
-        "ext2 is faster than the mean of ext2, FAT16 and FAT32",
-        "+20.0 % [+2.7, +37.3]",
-        (Said::More, Of::FileSystem("ext2")),
-    ),
-    claim(
-        "section 3.2",
-        "FAT16 is neither faster nor slower than that mean",
-        "+4.8 % [-12.5, +22.1]",
-        (Said::Alike, Of::FileSystem("FAT16")),
-    ),
-    claim(
-        "section 3.2",
-        "FAT32 is slower than that mean",
-        "-24.8 % [-42.1, -7.5]",
-        (Said::Less, Of::FileSystem("FAT32")),
-    ),
-    claim(
-        "section 3.3",
-        "ext2 and FAT16 do not differ",
-        "+15.2 %, not even at a level of 60 %",
-        (Said::Alike, Of::FileSystems("ext2", "FAT16")),
-    ),
-    claim(
-        "section 3.3",
-        "ext2 is faster than FAT32",
-        "+44.7 %, at a level of almost 80 % (above 99 % without the slip)",
-        (Said::More, Of::FileSystems("ext2", "FAT32")),
-    ),
-    claim(
-        "section 3.3",
-        "FAT16 and FAT32 are almost the same",
-        "+29.5 %, at a level of 60 % (almost 95 % without the slip)",
-        (Said::Alike, Of::FileSystems("FAT16", "FAT32")),
-    ),
+    Claim {
+        source: "section 3.1",
+        claim: "the action explains more of the variation than the file system",
+        published: "78.0 over 13.3 %: 64.6 more",
+        expected: Expectation::More,
+        figure: BlockFigure::Shares,
+    },
+    Claim {
+        source: "section 3.1",
+        claim: "entire blocks are written faster than single characters",
+        published: "5997 over 2603 kB/s: 83.4 % of the mean more",
+        expected: Expectation::More,
+        figure: BlockFigure::Actions("output per block", "output per char"),
+    },
+    Claim {
+        source: "section 3.2",
+        claim: "output per character is slower than the mean of all actions",
+        published: "-36.1 % [-60.5, -11.6]",
+        expected: Expectation::Less,
+        figure: BlockFigure::Action("output per char"),
+    },
+    Claim {
+        source: "section 3.2",
+        claim: "output per block is faster than the mean",
+        published: "+47.3 % [+22.8, +71.8]",
+        expected: Expectation::More,
+        figure: BlockFigure::Action("output per block"),
+    },
+    Claim {
+        source: "section 3.2",
+        claim: "rewriting is slower than the mean",
+        published: "-35.2 % [-59.7, -10.8]",
+        expected: Expectation::Less,
+        figure: BlockFigure::Action("rewrite"),
+    },
+    Claim {
+        source: "section 3.2",
+        claim: "input per character is slower than the mean",
+        published: "-38.1 % [-62.6, -13.6]",
+        expected: Expectation::Less,
+        figure: BlockFigure::Action("input per char"),
+    },
+    Claim {
+        source: "section 3.2",
+        claim: "input per block is faster than the mean",
+        published: "+62.1 % [+37.6, +86.6]",
+        expected: Expectation::More,
+        figure: BlockFigure::Action("input per block"),
+    },
+    Claim {
+        source: "section 3.2",
+        claim: "ext2 is faster than the mean of ext2, FAT16 and FAT32",
+        published: "+20.0 % [+2.7, +37.3]",
+        expected: Expectation::More,
+        figure: BlockFigure::FileSystem("ext2"),
+    },
+    Claim {
+        source: "section 3.2",
+        claim: "FAT16 is neither faster nor slower than that mean",
+        published: "+4.8 % [-12.5, +22.1]",
+        expected: Expectation::Alike,
+        figure: BlockFigure::FileSystem("FAT16"),
+    },
+    Claim {
+        source: "section 3.2",
+        claim: "FAT32 is slower than that mean",
+        published: "-24.8 % [-42.1, -7.5]",
+        expected: Expectation::Less,
+        figure: BlockFigure::FileSystem("FAT32"),
+    },
+    Claim {
+        source: "section 3.3",
+        claim: "ext2 and FAT16 do not differ",
+        published: "+15.2 %, not even at a level of 60 %",
+        expected: Expectation::Alike,
+        figure: BlockFigure::FileSystems("ext2", "FAT16"),
+    },
+    Claim {
+        source: "section 3.3",
+        claim: "ext2 is faster than FAT32",
+        published: "+44.7 %, at a level of almost 80 % (above 99 % without the slip)",
+        expected: Expectation::More,
+        figure: BlockFigure::FileSystems("ext2", "FAT32"),
+    },
+    Claim {
+        source: "section 3.3",
+        claim: "FAT16 and FAT32 are almost the same",
+        published: "+29.5 %, at a level of 60 % (almost 95 % without the slip)",
+        expected: Expectation::Alike,
+        figure: BlockFigure::FileSystems("FAT16", "FAT32"),
+    },
 ];
 
 /// All statements, in the order of the paper.
@@ -147,23 +151,26 @@ pub(super) fn all(
     let mut all = vec![
         significance(
             together,
-            (FACTORS[0], "the file system explains a significant part of the variation"),
+            FACTORS[0],
+            "the file system explains a significant part of the variation",
             "F = 6.1, over 4.4 at 95 %",
         ),
         significance(
             together,
-            (FACTORS[1], "the action explains a significant part of the variation"),
+            FACTORS[1],
+            "the action explains a significant part of the variation",
             "F = 17.9, over 7.0 at 99 %",
         ),
     ];
-    all.extend(CLAIMS.iter().map(|claim| judged(claim, blocks, &of_paper)));
+    all.extend(CLAIMS.iter().map(|claim| statement(claim, blocks, &of_paper)));
     all
 }
 
 /// Whether a factor matters. The test cannot show that it does not, so that remains unknown.
 fn significance(
     together: Option<&Analysis>,
-    (factor, claim): (&str, &'static str),
+    factor: &str,
+    claim: &'static str,
     published: &'static str,
 ) -> Statement {
     let source = together.and_then(|one| one.anova.iter().find(|source| source.name == factor));
@@ -180,42 +187,47 @@ fn significance(
     Statement { source: "section 3.1", claim, published, measured, outcome }
 }
 
-fn judged(claim: &Claim, blocks: &Blocks, of_paper: &Blocks) -> Statement {
-    let blocks = match claim.of {
-        Of::FileSystem(_) => of_paper,
-        Of::Shares | Of::Actions(..) | Of::Action(_) | Of::FileSystems(..) => blocks,
+fn statement(claim: &Claim, blocks: &Blocks, of_paper: &Blocks) -> Statement {
+    let blocks = match claim.figure {
+        BlockFigure::FileSystem(_) => of_paper,
+        BlockFigure::Shares
+        | BlockFigure::Actions(..)
+        | BlockFigure::Action(_)
+        | BlockFigure::FileSystems(..) => blocks,
     };
-    let found = blocks.mean(|analysis| worked_out(claim.of, analysis));
+    let found = blocks.mean(|analysis| computed(claim.figure, analysis));
     Statement {
         source: claim.source,
         claim: claim.claim,
         published: claim.published,
-        measured: found.map_or_else(|| unmeasured(claim.of), |one| words(&one)),
-        outcome: found.map_or(Outcome::Unknown, |one| outcome(claim.said, &one)),
+        measured: found.map_or_else(|| unmeasured(claim.figure), |one| words(&one)),
+        outcome: found.map_or(Outcome::Unknown, |one| outcome(claim.expected, &one)),
     }
 }
 
-fn worked_out(of: Of, analysis: &Analysis) -> Option<f64> {
+fn computed(figure: BlockFigure, analysis: &Analysis) -> Option<f64> {
     let [file_system, action] = FACTORS;
-    match of {
-        Of::Shares => Some(share(analysis, action)? - share(analysis, file_system)?),
-        Of::Actions(first, second) => difference(analysis, action, (first, second)),
-        Of::Action(level) => effect(analysis, action, level),
-        Of::FileSystem(level) => effect(analysis, file_system, level),
-        Of::FileSystems(first, second) => difference(analysis, file_system, (first, second)),
+    match figure {
+        BlockFigure::Shares => Some(share(analysis, action)? - share(analysis, file_system)?),
+        BlockFigure::Actions(first, second) => difference(analysis, action, first, second),
+        BlockFigure::Action(level) => effect(analysis, action, level),
+        BlockFigure::FileSystem(level) => effect(analysis, file_system, level),
+        BlockFigure::FileSystems(first, second) => difference(analysis, file_system, first, second),
     }
 }
 
 /// What a run would need to measure this.
-fn unmeasured(of: Of) -> String {
-    match of {
-        Of::Shares | Of::Actions(..) | Of::Action(_) => {
+fn unmeasured(figure: BlockFigure) -> String {
+    match figure {
+        BlockFigure::Shares | BlockFigure::Actions(..) | BlockFigure::Action(_) => {
             "not measured: it takes two file systems".to_owned()
         }
-        Of::FileSystem(_) => {
+        BlockFigure::FileSystem(_) => {
             format!("not measured: it takes {}", FILE_SYSTEMS.join(", "))
         }
-        Of::FileSystems(first, second) => format!("not measured: it takes {first} and {second}"),
+        BlockFigure::FileSystems(first, second) => {
+            format!("not measured: it takes {first} and {second}")
+        }
     }
 }
 
@@ -227,12 +239,12 @@ fn words(of: &Estimate) -> String {
 }
 
 /// Holds if the whole interval agrees, does not hold if the whole interval disagrees.
-fn outcome(said: Said, of: &Estimate) -> Outcome {
+fn outcome(expected: Expectation, of: &Estimate) -> Outcome {
     let Some((low, high)) = of.low.zip(of.high) else { return Outcome::Unknown };
-    let (holds, fails) = match said {
-        Said::More => (low > MARGIN, high < MARGIN),
-        Said::Less => (high < -MARGIN, low > -MARGIN),
-        Said::Alike => {
+    let (holds, fails) = match expected {
+        Expectation::More => (low > MARGIN, high < MARGIN),
+        Expectation::Less => (high < -MARGIN, low > -MARGIN),
+        Expectation::Alike => {
             let differ = low > MARGIN || high < -MARGIN;
             (!differ && low >= -ALIKE && high <= ALIKE, differ)
         }
@@ -246,25 +258,25 @@ mod tests {
 
     #[test]
     fn a_claim_holds_only_where_the_whole_interval_agrees() {
-        let of = |said, low: f64, high: f64| {
+        let of = |expected, low: f64, high: f64| {
             let mean = f64::midpoint(low, high);
-            outcome(said, &Estimate { mean, low: Some(low), high: Some(high) })
+            outcome(expected, &Estimate { mean, low: Some(low), high: Some(high) })
         };
-        assert_eq!(of(Said::More, 3.0, 9.0), Outcome::Holds);
-        assert_eq!(of(Said::More, 1.0, 9.0), Outcome::Unknown);
-        assert_eq!(of(Said::More, -3.0, 1.0), Outcome::DoesNotHold, "too little to count");
-        assert_eq!(of(Said::Less, -9.0, -3.0), Outcome::Holds);
-        assert_eq!(of(Said::Less, -9.0, -1.0), Outcome::Unknown);
-        assert_eq!(of(Said::Less, -1.0, 9.0), Outcome::DoesNotHold);
-        assert_eq!(of(Said::Alike, -9.0, 9.0), Outcome::Holds);
-        assert_eq!(of(Said::Alike, -9.0, 11.0), Outcome::Unknown);
-        assert_eq!(of(Said::Alike, 3.0, 5.0), Outcome::DoesNotHold, "it is told apart");
+        assert_eq!(of(Expectation::More, 3.0, 9.0), Outcome::Holds);
+        assert_eq!(of(Expectation::More, 1.0, 9.0), Outcome::Unknown);
+        assert_eq!(of(Expectation::More, -3.0, 1.0), Outcome::DoesNotHold, "too little to count");
+        assert_eq!(of(Expectation::Less, -9.0, -3.0), Outcome::Holds);
+        assert_eq!(of(Expectation::Less, -9.0, -1.0), Outcome::Unknown);
+        assert_eq!(of(Expectation::Less, -1.0, 9.0), Outcome::DoesNotHold);
+        assert_eq!(of(Expectation::Alike, -9.0, 9.0), Outcome::Holds);
+        assert_eq!(of(Expectation::Alike, -9.0, 11.0), Outcome::Unknown);
+        assert_eq!(of(Expectation::Alike, 3.0, 5.0), Outcome::DoesNotHold, "it is told apart");
     }
 
     #[test]
     fn without_an_interval_nothing_is_judged() {
         let one = Estimate { mean: 50.0, low: None, high: None };
-        assert_eq!(outcome(Said::More, &one), Outcome::Unknown);
+        assert_eq!(outcome(Expectation::More, &one), Outcome::Unknown);
         assert_eq!(words(&one), "+50.0 %, without an interval: it takes two blocks");
     }
 }

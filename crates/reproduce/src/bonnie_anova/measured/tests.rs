@@ -100,7 +100,7 @@ fn the_text_fits_the_page() {
     let blocks = observed.blocks(&observed.file_systems);
     let together = observed.together();
     let sources = together.iter().flat_map(|analysis| &analysis.anova);
-    let measured = Measured {
+    let measured = RunAnalysis {
         run: "run".to_owned(),
         clock: Clock::Time,
         kernel: "6.1.0".to_owned(),
@@ -122,7 +122,8 @@ fn the_text_fits_the_page() {
     for words in ["320 MiB with 64 MiB of memory", "FAT32, paper", "btrfs, here", "they are odd"] {
         assert!(text.contains(words), "no {words} in {text}");
     }
-    let counted = Measured { clock: Clock::Instructions, memory_bytes: None, ..measured }.text(100);
+    let counted =
+        RunAnalysis { clock: Clock::Instructions, memory_bytes: None, ..measured }.text(100);
     for words in ["guest with Linux 6.1.0", "KiB per million", "btrfs, here"] {
         assert!(counted.contains(words), "no {words} in {counted}");
     }

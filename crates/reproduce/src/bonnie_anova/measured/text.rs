@@ -2,11 +2,11 @@
 
 use textual::{Columns, paragraph, plural, size};
 
-use super::{Clock, DifferenceRow, EffectRow, Estimate, Measured, RateRow, ShareRow, SourceRow};
+use super::{Clock, DifferenceRow, EffectRow, Estimate, RateRow, RunAnalysis, ShareRow, SourceRow};
 use crate::bonnie_anova::published::FILE_SYSTEMS;
 use crate::statement;
 
-pub(super) fn render(of: &Measured, width: usize) -> String {
+pub(super) fn render(of: &RunAnalysis, width: usize) -> String {
     let mut text = format!("\n{}\n", paragraph("", "", &heading(of), width).trim_end());
     text += &rates(of);
     if !of.shares.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn render(of: &Measured, width: usize) -> String {
     text
 }
 
-fn heading(of: &Measured) -> String {
+fn heading(of: &RunAnalysis) -> String {
     if of.clock == Clock::Instructions {
         return format!(
             "Counted in a guest with Linux {}, for file systems that this kernel lacks: Bonnie{} \
@@ -55,7 +55,7 @@ fn heading(of: &Measured) -> String {
     let file = of.file_bytes.map(on_file);
     let memory = of.memory_bytes.map(|bytes| format!(" with {} of memory", size(bytes as f64, 3)));
     format!(
-        "Measured here: Bonnie{}{} (the paper: 320 MB with 64 MB), {}; means with intervals at \
+        "RunAnalysis here: Bonnie{}{} (the paper: 320 MB with 64 MB), {}; means with intervals at \
          {:.0} %",
         file.unwrap_or_default(),
         memory.unwrap_or_default(),
@@ -69,7 +69,7 @@ fn on_file(bytes: u64) -> String {
 }
 
 /// One row per file system, since there may be more of them than columns fit.
-fn rates(of: &Measured) -> String {
+fn rates(of: &RunAnalysis) -> String {
     let (rows, file_systems) = (&of.rates, &of.file_systems);
     // The paper has no counts of instructions to compare with.
     let (unit, published) = match of.clock {

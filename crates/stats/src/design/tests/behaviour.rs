@@ -68,7 +68,7 @@ fn a_multiplicative_model_reports_ratios() {
     let table = made([3, 3, 4], |a, b| mean(a, b) * (1.0 + error() / 1e4));
     let got = analyse(&table, &options(ModelChoice::Auto)).unwrap();
     assert_eq!(got.model, Model::Multiplicative);
-    assert!(matches!(got.why, Why::WideRatio { .. }), "{}", got.why);
+    assert!(matches!(got.why, ModelReason::WideRatio { .. }), "{}", got.why);
     assert_printed(got.geometric_mean.as_ref().unwrap().estimate, 40.0, 0.02);
     let ratios: Vec<f64> =
         got.effects.iter().map(|effect| effect.ratio.as_ref().unwrap().estimate).collect();
@@ -87,14 +87,14 @@ fn a_spread_that_grows_with_the_mean_calls_for_logarithms() {
     let mean = |a: usize, b: usize| 100.0 + 40.0 * a as f64 + 60.0 * b as f64;
     let growing = made([4, 5, 8], |a, b| mean(a, b) * (1.0 + error() / 20.0));
     let got = analyse(&growing, &options(ModelChoice::Auto)).unwrap();
-    let Why::SpreadGrows { slope, .. } = got.why else { panic!("{}", got.why) };
+    let ModelReason::SpreadGrows { slope, .. } = got.why else { panic!("{}", got.why) };
     assert_eq!(got.model, Model::Multiplicative);
     assert!((slope - 1.0).abs() < 0.4, "{slope}");
 
     let even = made([4, 5, 8], |a, b| mean(a, b) + 5.0 * error());
     let got = analyse(&even, &options(ModelChoice::Auto)).unwrap();
     assert_eq!(got.model, Model::Additive);
-    assert!(matches!(got.why, Why::Plain { slope: Some(slope), .. } if slope.abs() < 0.5));
+    assert!(matches!(got.why, ModelReason::Plain { slope: Some(slope), .. } if slope.abs() < 0.5));
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn refusals_quote_the_sums() {
     assert_eq!(ranks::kruskal_wallis(&constant).unwrap_err().to_string(), wanted);
     let wide = one_way(&[&[0.0, 99.0], &[1.0, 98.0]]).with_offset(1.0).unwrap();
     let why = analyse(&wide, &options(ModelChoice::Auto)).unwrap().why;
-    assert_eq!(why, Why::WideRatio { ratio: 100.0 });
+    assert_eq!(why, ModelReason::WideRatio { ratio: 100.0 });
 
     let huge = one_way(&[&[1.0, 2.0], &[3.0, 5.0]]).with_offset(1e200).unwrap();
     assert!(refused(huge, ModelChoice::Additive).contains("are out of range"));
