@@ -300,8 +300,8 @@ impl RunDirectory {
         }
         let end = self.log_ends.get(&cell).copied().unwrap_or(0);
         let name = log_name(cell);
-        let log = (&self.histograms, name.as_str());
-        let location = histogram_log::append(log, end, histogram, at_s, elapsed_ns)
+        let logs = &self.histograms;
+        let location = histogram_log::append(logs, &name, end, histogram, at_s, elapsed_ns)
             .map_err(|error| self.removed().unwrap_or(error))?;
         self.log_ends.insert(cell, location.end_bytes());
         Ok(location)
@@ -408,7 +408,7 @@ impl Run {
         }
         let logs = Held::open(path).and_then(|held| held.below(HISTOGRAMS));
         let logs = logs.map_err(RecordError::io("open", path.join(HISTOGRAMS)))?;
-        histogram_log::read_each((&logs, &log_name(cell)), &locations)
+        histogram_log::read_each(&logs, &log_name(cell), &locations)
     }
 }
 
