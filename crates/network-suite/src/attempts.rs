@@ -48,7 +48,7 @@ pub(crate) fn measure<A, E: From<A> + From<RecordError>>(
         for (state, replicate) in &made {
             let found = open.iter().position(|target| target.state == *state);
             let Some(target) = found.map(|place| open.remove(place)) else { continue };
-            recorded.keep((block, number), benchmark, target, replicate)?;
+            recorded.keep(block, number, benchmark, target, replicate)?;
             let time = time(replicate.elapsed_ns() as f64 / 1e9);
             say(&format!("run {}: {} {target}: {time}", block + 1, benchmark.name()));
         }
@@ -62,7 +62,7 @@ pub(crate) fn measure<A, E: From<A> + From<RecordError>>(
         let of_state = open.iter().find(|target| target.state == state);
         let Some(&target) = of_state.or(open.first()) else { break };
         say(&format!("{} {target}: discarded: {why}", benchmark.name()));
-        recorded.discard((block, number), benchmark, target, &why)?;
+        recorded.discard(block, number, benchmark, target, &why)?;
         if number == ATTEMPTS {
             recorded.give_up(block, benchmark, &open, &why)?;
         }

@@ -10,7 +10,7 @@ use network_guest::task::Task;
 use crate::attempts::{self, Made, Turn};
 use crate::chain::{Chain, round};
 use crate::forecast::Forecast;
-use crate::observed::Performed;
+use crate::observed::{Performed, ServerCounters};
 use crate::plan::{NetworkBenchmark, Plan};
 use crate::proof::prove_all;
 use crate::recorded::Recorded;
@@ -93,6 +93,15 @@ struct Conductor<'a> {
     changes: u64,
 }
 
+/// A client's cache.
+#[derive(Clone, Copy)]
+struct Cache<'a> {
+    /// The file system that it is on.
+    file_system: &'a str,
+    /// Whether it is made anew, or the one of the last boot is used again.
+    is_new: bool,
+}
+
 type NotMade = attempts::NotMade<RigError>;
 
 impl Conductor<'_> {
@@ -110,7 +119,7 @@ impl Conductor<'_> {
         }
         let outcome = match chain.version {
             None => self.on_server(benchmark, made),
-            Some(version) => self.on_client(benchmark, (version, chain), made),
+            Some(version) => self.on_client(benchmark, version, chain, made),
         };
         self.rig.give_clients_up();
         outcome
@@ -123,9 +132,10 @@ impl Conductor<'_> {
     ) -> Result<(), NotMade> {
         let measured = self.rig.perform_locally(benchmark.task());
         let measured = measured.map_err(|error| (NetworkState::Server, error.into()))?;
-        let server = (measured.before.clone(), measured.after.clone());
+        let server =
+            ServerCounters { before: measured.before.clone(), after: measured.after.clone() };
         let replicate = Performed::new(vec![measured], server);
-        self.prove(benchmark, (NetworkState::Server, replicate), made)
+        self.prove(benchmark, NetworkState::Server, replicate, made)
     }
 
     /// Makes the states of a client. The hot state needs a cold one before it, and the page cache
@@ -133,31 +143,34 @@ impl Conductor<'_> {
     fn on_client(
         &mut self,
         benchmark: NetworkBenchmark,
-        (version, chain): (Version, &Chain),
+        version: Version,
+        chain: &Chain,
         made: &mut Vec<Made>,
     ) -> Result<(), NotMade> {
         if benchmark == NetworkBenchmark::Coherence
-            && let Some(cache) = &chain.cache
+            && let Some(file_system) = &chain.cache
         {
-            return self.coherence((version, cache), made);
+            return self.coherence(version, file_system, made);
         }
         let wants = |state| chain.targets.iter().any(|target| target.state == state);
-        let Some(cache) = &chain.cache else {
-            return self.boot_once(benchmark, (version, None), &[NetworkState::None], made);
+        let Some(file_system) = &chain.cache else {
+            return self.boot_once(benchmark, version, None, &[NetworkState::None], made);
         };
         if !benchmark.has(NetworkState::Cold) {
             let states = [NetworkState::None, NetworkState::PageCache];
-            return self.boot_once(benchmark, (version, None), &states, made);
+            return self.boot_once(benchmark, version, None, &states, made);
         }
         let (is_hot, page_cache) = (wants(NetworkState::Hot), wants(NetworkState::PageCache));
         let page_cache = page_cache.then_some(NetworkState::PageCache);
         let mut states = vec![NetworkState::Cold];
         states.extend(page_cache.filter(|_| !is_hot));
-        self.boot_once(benchmark, (version, Some((cache, true))), &states, made)?;
+        let new = Cache { file_system, is_new: true };
+        let kept = Cache { file_system, is_new: false };
+        self.boot_once(benchmark, version, Some(new), &states, made)?;
         if is_hot {
             let states: Vec<NetworkState> =
                 [NetworkState::Hot].into_iter().chain(page_cache).collect();
-            self.boot_once(benchmark, (version, Some((cache, false))), &states, made)?;
+            self.boot_once(benchmark, version, Some(kept), &states, made)?;
         }
         Ok(())
     }
@@ -166,13 +179,14 @@ impl Conductor<'_> {
     /// the client must see the new bytes.
     fn coherence(
         &mut self,
-        (version, cache): (Version, &String),
+        version: Version,
+        file_system: &str,
         made: &mut Vec<Made>,
     ) -> Result<(), NotMade> {
         let (cold, hot) = (NetworkState::Cold, NetworkState::Hot);
         let mut before = Vec::new();
-        let with = |is_new| (version, Some((cache, is_new)));
-        self.boot_once(NetworkBenchmark::File, with(true), &[cold], &mut before)?;
+        let cache = |is_new| Some(Cache { file_system, is_new });
+        self.boot_once(NetworkBenchmark::File, version, cache(true), &[cold], &mut before)?;
         self.changes += 1;
         let change = self.plan.content.seed.wrapping_add(self.changes);
         let changed = self.rig.change(change).map_err(|error| (hot, error.into()))?;
@@ -181,7 +195,7 @@ impl Conductor<'_> {
             return Err((hot, Lost::Replicate("the server's file did not change".to_owned())));
         }
         let mut after = Vec::new();
-        self.boot_once(NetworkBenchmark::Coherence, with(false), &[hot], &mut after)?;
+        self.boot_once(NetworkBenchmark::Coherence, version, cache(false), &[hot], &mut after)?;
         if sum(&after) != Some(changed) {
             let why = "the client did not see the new bytes: its cache is stale".to_owned();
             return Err((hot, Lost::Replicate(why)));
@@ -191,20 +205,21 @@ impl Conductor<'_> {
     }
 
     /// Boots the clients and runs the benchmark once for each state, then lets the caches settle,
-    /// which belongs to the last state. The boolean in `cache` says whether the cache is new.
+    /// which belongs to the last state.
     fn boot_once(
         &mut self,
         benchmark: NetworkBenchmark,
-        (version, cache): (Version, Option<(&String, bool)>),
+        version: Version,
+        cache: Option<Cache<'_>>,
         states: &[NetworkState],
         made: &mut Vec<Made>,
     ) -> Result<(), NotMade> {
         let first = states[0];
-        let cache = cache.map(|(cache, is_new)| (benchmark.cache_place(cache), is_new));
         let of_first = |error: RigError| (first, Lost::from(error));
         self.rig.boot_clients(benchmark.clients()).map_err(of_first)?;
-        if let Some((cache, is_new)) = cache {
-            self.rig.start_caches(&cache, is_new).map_err(of_first)?;
+        if let Some(Cache { file_system, is_new }) = cache {
+            let place = benchmark.cache_place(file_system);
+            self.rig.start_caches(&place, is_new).map_err(of_first)?;
         }
         self.rig.mount(version).map_err(of_first)?;
         let mut replicates = Vec::new();
@@ -224,7 +239,9 @@ impl Conductor<'_> {
                 reader.settled = Some(settled);
             }
         }
-        replicates.into_iter().try_for_each(|one| self.prove(benchmark, one, made))
+        replicates
+            .into_iter()
+            .try_for_each(|(state, replicate)| self.prove(benchmark, state, replicate, made))
     }
 
     /// Checks that what the client has read is, byte by byte, what the server has. What the client
@@ -241,11 +258,12 @@ impl Conductor<'_> {
     fn prove(
         &self,
         benchmark: NetworkBenchmark,
-        (state, replicate): Made,
+        state: NetworkState,
+        replicate: Performed,
         made: &mut Vec<Made>,
     ) -> Result<(), NotMade> {
         let content_bytes = benchmark.bytes(&self.plan.content);
-        let proved = prove_all(state, (benchmark, content_bytes), &replicate.readers);
+        let proved = prove_all(state, benchmark, content_bytes, &replicate.readers);
         proved.map_err(|why| (state, Lost::Replicate(why)))?;
         made.push((state, replicate));
         Ok(())

@@ -5,7 +5,7 @@ use network_guest::Measured;
 use network_guest::counters::{Counters, MountCounters};
 use record::{Better, MetricDefinition};
 
-use crate::observed::{Observed, Reader, all_requests, sum};
+use crate::observed::{Observed, Reader, ServerCounters, all_requests, sum};
 use crate::plan::NetworkBenchmark;
 
 pub(crate) use record::network::{
@@ -64,7 +64,7 @@ pub(crate) fn definitions(benchmark: NetworkBenchmark, is_own: bool) -> Vec<Metr
         resident: None,
     };
     let readers = vec![Reader { measured: nothing, settled: None }; benchmark.clients()];
-    let server = (Counters::default(), Counters::default());
+    let server = ServerCounters::default();
     let link = Shape::default();
     let observed = Observed { benchmark, readers: &readers, server: &server, link, is_own };
     let definition = |row: Row| MetricDefinition::new(&row.name, row.unit, row.better);

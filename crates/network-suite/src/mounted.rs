@@ -14,14 +14,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use machine::describe::Sources;
 use machine::describe::mounts::{MountEntry, entry_of};
 use network_guest::content::{Content, TreeShape};
-use network_guest::counters::Counters;
 use network_guest::{Version, measured};
 use rustix::fs::{Advice, fadvise};
 
 use crate::attempts::{self, Lost, Made, NotMade, Turn};
 use crate::chain::round;
 use crate::conduct::Ended;
-use crate::observed::Performed;
+use crate::observed::{Performed, ServerCounters};
 use crate::plan::{NetworkBenchmark, OnMount, Plan, Target};
 use crate::proof::prove_all;
 use crate::recorded::Recorded;
@@ -163,7 +162,8 @@ impl OwnMount {
     pub fn plan(
         &self,
         states: &[NetworkState],
-        (benchmarks, runs): (Vec<NetworkBenchmark>, u32),
+        benchmarks: Vec<NetworkBenchmark>,
+        runs: u32,
         content: Content,
     ) -> Result<Plan, MountRefusal> {
         let wanted = if states.is_empty() { &NetworkState::ALL } else { states };
@@ -222,7 +222,8 @@ pub struct Watch<'a> {
 /// If the command fails, or the run directory cannot be written.
 pub fn conduct_on_mount(
     mount: &OwnMount,
-    (directory, drop): (&Path, Option<&str>),
+    directory: &Path,
+    drop: Option<&str>,
     recorded: &mut Recorded<'_>,
     watch: &Watch<'_>,
     say: &dyn Fn(&str),
@@ -264,7 +265,7 @@ impl Conductor<'_> {
     ) -> Result<(), NotMade<MountLost>> {
         self.attempts += 1;
         let root = self.directory.join(format!("files-{}", self.attempts));
-        let outcome = self.states(benchmark, targets, (&root, made));
+        let outcome = self.states(benchmark, targets, &root, made);
         let removed = fs::remove_dir_all(&root);
         outcome?;
         removed.map_err(|error| {
@@ -277,7 +278,8 @@ impl Conductor<'_> {
         &self,
         benchmark: NetworkBenchmark,
         targets: &[Target],
-        (root, made): (&Path, &mut Vec<Made>),
+        root: &Path,
+        made: &mut Vec<Made>,
     ) -> Result<(), NotMade<MountLost>> {
         // The page cache needs a read before it, and a hot cache needs one that fills it.
         let first = if self.mount.has_cache { NetworkState::Cold } else { NetworkState::None };
@@ -304,8 +306,9 @@ impl Conductor<'_> {
             if (self.watch.was_suspended)() {
                 return Err(lost(state, "fsprism was suspended meanwhile".to_owned()));
             }
-            let of = (benchmark, benchmark.bytes(&self.plan.content));
-            prove_all(state, of, &replicate.readers).map_err(|why| lost(state, why))?;
+            let content_bytes = benchmark.bytes(&self.plan.content);
+            prove_all(state, benchmark, content_bytes, &replicate.readers)
+                .map_err(|why| lost(state, why))?;
             made.push((state, replicate));
         }
         Ok(())
@@ -331,7 +334,7 @@ impl Conductor<'_> {
         if measured.before.mount.is_none() {
             return Err(format!("the kernel counts nothing of {}", mount.display()));
         }
-        Ok(Performed::new(vec![measured], (Counters::default(), Counters::default())))
+        Ok(Performed::new(vec![measured], ServerCounters::default()))
     }
 }
 
@@ -399,7 +402,7 @@ mod tests {
         let content =
             Content { file_bytes: 1 << 20, tree: TreeShape { directories: 1, files: 1 }, seed: 1 };
         let plan = |has_cache, states: &[NetworkState]| {
-            mount(has_cache).plan(states, (vec![NetworkBenchmark::File], 1), content)
+            mount(has_cache).plan(states, vec![NetworkBenchmark::File], 1, content)
         };
         let labels =
             |plan: &Plan| plan.targets().into_iter().map(|target| target.label).collect::<Vec<_>>();

@@ -16,16 +16,22 @@ pub(crate) struct Reader {
     pub(crate) settled: Option<Settled>,
 }
 
+/// What the server counted before and after a replicate.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ServerCounters {
+    pub(crate) before: Counters,
+    pub(crate) after: Counters,
+}
+
 /// A measured replicate of one target.
 pub(crate) struct Performed {
     /// The readers that took part, all at the same time.
     pub(crate) readers: Vec<Reader>,
-    /// What the server counted before and after.
-    pub(crate) server: (Counters, Counters),
+    pub(crate) server: ServerCounters,
 }
 
 impl Performed {
-    pub(crate) fn new(measured: Vec<Measured>, server: (Counters, Counters)) -> Self {
+    pub(crate) fn new(measured: Vec<Measured>, server: ServerCounters) -> Self {
         let reader = |measured| Reader { measured, settled: None };
         Self { readers: measured.into_iter().map(reader).collect(), server }
     }
@@ -42,8 +48,7 @@ pub(crate) struct Observed<'a> {
     pub(crate) benchmark: NetworkBenchmark,
     /// The readers that ran it, all at the same time.
     pub(crate) readers: &'a [Reader],
-    /// What the server counted before and after.
-    pub(crate) server: &'a (Counters, Counters),
+    pub(crate) server: &'a ServerCounters,
     /// The shape of each link.
     pub(crate) link: Shape,
     /// Whether it was on a mount of the user's own, not in guests.
@@ -140,7 +145,7 @@ impl<'a> Observed<'a> {
     }
 
     pub(crate) fn server_idle(&self) -> f64 {
-        idle_percent(&self.server.0, &self.server.1)
+        idle_percent(&self.server.before, &self.server.after)
     }
 
     fn elapsed_ns(&self) -> impl Iterator<Item = u64> {
@@ -199,7 +204,7 @@ mod tests {
     #[test]
     fn counts_are_added_and_the_slowest_gives_the_time() {
         let readers = [reader(1_000_000_000, 1000), reader(2_000_000_000, 1000)];
-        let server = (Counters::default(), Counters::default());
+        let server = ServerCounters::default();
         let link = Shape { rate_bits_per_s: Some(8000), ..Shape::default() };
         let benchmark = NetworkBenchmark::TwoClients;
         let observed =

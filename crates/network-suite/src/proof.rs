@@ -21,7 +21,8 @@ struct Evidence<'a> {
 /// not all read the same. `content_bytes` are those of the files that each reads, counted once.
 pub(crate) fn prove_all(
     state: NetworkState,
-    (benchmark, content_bytes): (NetworkBenchmark, u64),
+    benchmark: NetworkBenchmark,
+    content_bytes: u64,
     readers: &[Reader],
 ) -> Result<(), String> {
     for (number, Reader { measured, settled }) in readers.iter().enumerate() {
@@ -316,8 +317,7 @@ mod tests {
             let cache = Some(CacheCounters { culled, ..CacheCounters::default() });
             let counters = Counters { cache, ..Counters::default() };
             let settled = Some(Settled { objects: 0, bytes: 0, counters });
-            let benchmark = (NetworkBenchmark::Cull, BYTES);
-            prove_all(state, benchmark, &[Reader { measured, settled }])
+            prove_all(state, NetworkBenchmark::Cull, BYTES, &[Reader { measured, settled }])
         };
         proved(NetworkState::Cold, measured(BYTES, 1, 1), 3).unwrap();
         let whole = proved(NetworkState::Cold, measured(BYTES, 1, 1), 0).unwrap_err();
@@ -335,7 +335,7 @@ mod tests {
     fn each_of_two_clients_is_proved_and_both_read_the_same() {
         let reader = |measured: Measured| Reader { measured, settled: None };
         let proved = |readers: &[Reader]| {
-            prove_all(NetworkState::None, (NetworkBenchmark::TwoClients, BYTES), readers)
+            prove_all(NetworkState::None, NetworkBenchmark::TwoClients, BYTES, readers)
         };
         let none = || reader(measured(BYTES, 0, 0));
         proved(&[none(), none()]).unwrap();

@@ -51,7 +51,8 @@ impl<'a> Recorded<'a> {
 
     pub(crate) fn keep(
         &mut self,
-        (block, attempt): (u32, u32),
+        block: u32,
+        attempt: u32,
         benchmark: NetworkBenchmark,
         target: &Target,
         Performed { readers, server }: &Performed,
@@ -59,12 +60,13 @@ impl<'a> Recorded<'a> {
         let (link, is_own) = (self.plan.link, self.plan.mount.is_some());
         let observed = Observed { benchmark, readers, server, link, is_own };
         let cell = self.cell(benchmark, target);
-        self.journal.keep(replicate((cell, block), &observed), attempt)
+        self.journal.keep(replicate(cell, block, &observed), attempt)
     }
 
     pub(crate) fn discard(
         &mut self,
-        (block, attempt): (u32, u32),
+        block: u32,
+        attempt: u32,
         benchmark: NetworkBenchmark,
         target: &Target,
         why: &str,
@@ -86,7 +88,7 @@ impl<'a> Recorded<'a> {
 }
 
 /// What was observed, as a replicate of a cell in a block.
-pub(crate) fn replicate((cell, block): (u32, u32), observed: &Observed<'_>) -> Replicate {
+pub(crate) fn replicate(cell: u32, block: u32, observed: &Observed<'_>) -> Replicate {
     let readers = observed.readers;
     let sum = |of: fn(&Measured) -> u64| readers.iter().map(|one| of(&one.measured)).sum();
     let resident = readers.first().and_then(|one| one.measured.resident);

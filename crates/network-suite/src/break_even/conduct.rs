@@ -36,7 +36,8 @@ const AS: NetworkBenchmark = NetworkBenchmark::Tree;
 /// # Errors
 /// If the rig or the run directory cannot be used any more.
 pub fn search(
-    (rig, directory): (&mut NetworkRig, &mut RunDirectory),
+    rig: &mut NetworkRig,
+    directory: &mut RunDirectory,
     search: &BreakEven,
     stop: &AtomicBool,
     say: &dyn Fn(&str),
@@ -139,7 +140,7 @@ impl Prober<'_, '_> {
                         let cell = self.cell(set, link, state)?;
                         let observed =
                             Observed { benchmark: AS, readers, server, link, is_own: false };
-                        self.journal.keep(replicate(cell, &observed), attempt)?;
+                        self.journal.keep(replicate(cell.0, cell.1, &observed), attempt)?;
                         self.cells.insert(key(set, link, state), (cell.0, cell.1 + 1));
                     }
                     let [none, hot] = pair.map(|one| one.elapsed_ns() as f64);
@@ -198,7 +199,7 @@ impl Prober<'_, '_> {
         for set in self.search.sets() {
             let Together { measured, server } = self.rig.perform(Task::ReadSet(set))?;
             let readers = Performed::new(measured, server).readers;
-            prove_all(NetworkState::Cold, (AS, set.bytes()), &readers).map_err(Lost::Replicate)?;
+            prove_all(NetworkState::Cold, AS, set.bytes(), &readers).map_err(Lost::Replicate)?;
         }
         self.rig.settle()?;
         self.is_ready = true;
@@ -217,7 +218,7 @@ impl Prober<'_, '_> {
             reader.settled = Some(settled);
         }
         let Performed { readers, server } = &performed;
-        prove_all(state, (AS, set.bytes()), readers).map_err(Lost::Replicate)?;
+        prove_all(state, AS, set.bytes(), readers).map_err(Lost::Replicate)?;
         let link = Shape::default();
         let observed = Observed { benchmark: AS, readers, server, link, is_own: false };
         let from_disk = observed.disk(|disk| disk.read_bytes);

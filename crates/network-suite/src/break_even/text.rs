@@ -105,10 +105,13 @@ fn points(run: &Run) -> Vec<Point> {
             sizes.push((file_bytes, files));
         }
     }
-    sizes.into_iter().filter_map(|size| point(run, &cells, size)).collect()
+    sizes
+        .into_iter()
+        .filter_map(|(file_bytes, files)| point(run, &cells, file_bytes, files))
+        .collect()
 }
 
-fn point<'r>(run: &'r Run, cells: &[&'r Cell], (file_bytes, files): (u64, u64)) -> Option<Point> {
+fn point<'r>(run: &'r Run, cells: &[&'r Cell], file_bytes: u64, files: u64) -> Option<Point> {
     let of_state = |state: NetworkState| -> Vec<(&'r Cell, &'r Replicate)> {
         let of = |line: &'r Line| {
             let Line::Replicate(one) = line else { return None };

@@ -12,6 +12,7 @@ use network_guest::counters::Counters;
 use network_guest::task::Task;
 use network_guest::{Answer, CachePlace, Measured, Question, Ran, SERVER, Settled, Version};
 
+use crate::observed::ServerCounters;
 use crate::plan::{NetworkBenchmark, Plan};
 use layout::{Client, PATIENCE};
 
@@ -41,8 +42,7 @@ pub struct NetworkRig {
 pub(crate) struct Together {
     /// What each did, in the order of the clients.
     pub(crate) measured: Vec<Measured>,
-    /// What the server counted before and after.
-    pub(crate) server: (Counters, Counters),
+    pub(crate) server: ServerCounters,
 }
 
 impl NetworkRig {
@@ -134,7 +134,8 @@ impl NetworkRig {
     pub(crate) fn perform(&mut self, task: Task) -> Result<Together, RigError> {
         let before = self.count_server()?;
         let measured = self.ask_all(|_| Question::Do(task), measured_of)?;
-        Ok(Together { measured, server: (before, self.count_server()?) })
+        let server = ServerCounters { before, after: self.count_server()? };
+        Ok(Together { measured, server })
     }
 
     /// Lets the server do something with its own files.

@@ -138,8 +138,7 @@ fn searched(options: &FscacheOptions) -> anyhow::Result<Made> {
     let opened = opened(options, run, &search.plan())?;
     let Opened { mut rig, stop, base, reserved } = opened;
     let mut directory = reserved.begin(&search.manifest(base))?;
-    let rig = (&mut rig, &mut directory);
-    let ended = break_even::search(rig, &search, &stop, &output::say)?;
+    let ended = break_even::search(&mut rig, &mut directory, &search, &stop, &output::say)?;
     Made::of(directory, ended)
 }
 

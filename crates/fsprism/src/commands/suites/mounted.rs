@@ -29,9 +29,8 @@ pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<Done>
     let mount = OwnMount::at(path, &spec.label).blame_input()?;
     let run = fscache::run_record("run", options);
     let content = fscache::content(arguments, run.seed);
-    let plan =
-        mount.plan(&arguments.states, (benchmarks(options)?, fscache::runs(options)), content);
-    let plan = plan.blame_input()?;
+    let (benchmarks, runs) = (benchmarks(options)?, fscache::runs(options));
+    let plan = mount.plan(&arguments.states, benchmarks, runs, content).blame_input()?;
     plan.check().blame_input()?;
     if let Some(path) = &how.out {
         RunDirectory::check_new(path).blame_input()?;
@@ -46,14 +45,14 @@ pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<Done>
     let mut directory = reserved.begin(&network_suite::manifest(base, &plan))?;
     let mut recorded = Recorded::begin(&mut directory, plan)?;
     let root = live.first().map(|one| one.target().root().to_owned()).unwrap_or_default();
-    let where_to = (root.as_path(), arguments.drop.as_deref());
+    let drop = arguments.drop.as_deref();
     let watch = Watch {
         stop: &stop,
         is_guarded: &|| workshop.is_guarded(),
         was_suspended: &suites::was_stopped,
     };
     let outcome =
-        network_suite::conduct_on_mount(&mount, where_to, &mut recorded, &watch, &output::say);
+        network_suite::conduct_on_mount(&mount, &root, drop, &mut recorded, &watch, &output::say);
     let is_guarded = matches!(outcome, Ok(Ended::Done)) || workshop.is_guarded();
     let closed = Testbed::close(live, workshop);
     recorded.end(match &outcome {
