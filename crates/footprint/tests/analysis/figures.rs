@@ -4,7 +4,7 @@ use caches::{CachePolicy, First, Geometry, Hierarchy, LevelReport, Shape};
 use footprint::categories::Categories;
 use footprint::cgstacks::{Frames, Walked, Weight};
 use footprint::description::{Description, Function, Inlined};
-use footprint::diff::difference;
+use footprint::diff::{Change, Shares, difference};
 use footprint::simulated::{CacheOutcome, Simulated, Warmth};
 use footprint::touched::{
     Collector, Content, Footprint, Repeated, Selection, data_map, instruction_map, uses_of,
@@ -245,11 +245,10 @@ fn differences_are_by_category_and_function() {
     made.run(0x1005, &[MOV]).load(0xa000, 64).mark(Edge::End, 1, 2);
     let after = see(&made.trace(), Selection::default(), Warmth::Warm);
     let categories = Categories::default();
-    let of = |seen| side(seen, &categories);
-    let found =
-        difference((&of(&before), &before.footprints[0]), (&of(&after), &after.footprints[0]));
-    let rows = |rows: &[footprint::diff::Row]| {
-        let row = |row: &footprint::diff::Row| {
+    let shares = |seen: &Seen| Shares::new(side(seen, &categories), &seen.footprints[0]);
+    let found = difference(&shares(&before), &shares(&after));
+    let rows = |rows: &[Change]| {
+        let row = |row: &Change| {
             let name = row.function.as_ref().unwrap_or(&row.category).clone();
             (name, row.lines_gained(), row.instructions_gained())
         };
