@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use caches::Hierarchy;
 use footprint::description::Repetitions;
 use footprint::regions::Wanted;
-use footprint::simulated::{CacheOutcome, Warmth};
+use footprint::simulated::{CacheOutcome, CachesToSimulate};
 use footprint::touched::{Figures, Footprint};
 use footprint::trace::{Completeness, Region};
 
@@ -48,7 +47,7 @@ impl Choice {
     }
 
     /// What the walk must find out. Caches are simulated only if this walk may be the only one.
-    pub(crate) fn wanted<'a>(&self, caches: Option<(&'a Hierarchy, Warmth)>) -> Wanted<'a> {
+    pub(crate) fn wanted<'a>(&self, caches: Option<CachesToSimulate<'a>>) -> Wanted<'a> {
         Wanted { regions: None, caches: caches.filter(|_| self.single.is_some()) }
     }
 

@@ -9,7 +9,7 @@ use footprint::categories::Categories;
 use footprint::cgstacks::Walked;
 use footprint::description::{Description, Named};
 use footprint::regions::{Wanted, for_each_region};
-use footprint::simulated::{CacheOutcome, Warmth};
+use footprint::simulated::{CacheOutcome, CachesToSimulate, Warmth};
 use footprint::touched::{Figures, Footprint};
 use footprint::trace::{Region, Walk};
 use footprint_trace::TraceError;
@@ -75,7 +75,9 @@ impl Studied {
         let (description, missing) = description_of(path, header.scope)?;
         let mut choice = Choice::new(description.repetitions);
         let mut walk = Walk::new(header, description);
-        let caches = questions.caches.as_ref().map(|caches| (caches, Warmth::Empty));
+        let warmth = Warmth::Empty;
+        let caches = questions.caches.as_ref();
+        let caches = caches.map(|hierarchy| CachesToSimulate { hierarchy, warmth });
         let wanted = choice.wanted(caches);
         let walked = for_each_region(&mut walk, &mut reader, wanted, |walk, footprint, outcome| {
             choice.add(figures_of(walk, &footprint), footprint, outcome);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use caches::Hierarchy;
-use footprint::simulated::Warmth;
+use footprint::simulated::{CachesToSimulate, Warmth};
 use footprint::trace::{Completeness, Names, Region};
 use footprint_guest::TracedCall;
 use footprint_study::{RegionFigures, StudyError, regions};
@@ -34,7 +34,8 @@ pub(crate) fn measure<N: Names>(
     caches: Option<&Hierarchy>,
 ) -> Result<Vec<Measured>, StudyError> {
     // Empty, as if an application had filled the caches with its own data.
-    let caches = caches.map(|caches| (caches, Warmth::Empty));
+    let warmth = Warmth::Empty;
+    let caches = caches.map(|hierarchy| CachesToSimulate { hierarchy, warmth });
     Ok(regions(path, names, caches)?.iter().filter_map(of_region).collect())
 }
 

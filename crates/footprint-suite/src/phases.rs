@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use caches::{Hierarchy, LevelReport, Report};
-use footprint::simulated::Warmth;
+use footprint::simulated::{CachesToSimulate, Warmth};
 use footprint::touched::Figures;
 use footprint::trace::{Completeness, Region};
 use footprint_guest::{DEVICE, inside};
@@ -60,9 +60,10 @@ impl Tracer {
         &self,
         target: &GuestTarget,
         plan: &PhasesPlan,
-        (caches, trace): (&Hierarchy, &Path),
+        caches: &Hierarchy,
+        trace: &Path,
     ) -> Result<PhasesTraced, TracingError> {
-        let traced = self.trace_phases(target, plan, (caches, trace));
+        let traced = self.trace_phases(target, plan, caches, trace);
         let _is_missing = std::fs::remove_file(trace);
         traced
     }
@@ -71,7 +72,8 @@ impl Tracer {
         &self,
         target: &GuestTarget,
         plan: &PhasesPlan,
-        (caches, trace): (&Hierarchy, &Path),
+        caches: &Hierarchy,
+        trace: &Path,
     ) -> Result<PhasesTraced, TracingError> {
         let handed = tempfile::tempdir().map_err(at(&std::env::temp_dir()))?;
         let handed = handed.path();
@@ -86,11 +88,12 @@ impl Tracer {
         }
         let run = Run::read(&handed.join(RUN))?;
         // The names of kernel functions are needed to tell interrupts and other tasks apart.
-        let (names, cut) = self.named((trace, handed))?;
+        let (names, cut) = self.named(trace, handed)?;
         if cut.is_some() {
             return Err(TracingError::Cut { path: trace.to_owned(), cut });
         }
-        let regions = regions(trace, names, Some((caches, Warmth::Warm)))?;
+        let simulated = CachesToSimulate { hierarchy: caches, warmth: Warmth::Warm };
+        let regions = regions(trace, names, Some(simulated))?;
         let traced = PhasesTraced::of(target, &run, &regions, caches);
         let traced = traced.map_err(TracingError::Target)?;
         let (counted, wanted) = (traced.values.len(), plan.executions as usize);

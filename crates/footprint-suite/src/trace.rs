@@ -69,7 +69,7 @@ impl Tracer {
             Ok(outcome) => outcome,
             Err(error) => {
                 // Report the first failure, whether or not names can be found.
-                let _named = self.rescue(target, plan, (trace, handed.path()), &error);
+                let _named = self.rescue(target, plan, trace, handed.path(), &error);
                 return Err(error);
             }
         };
@@ -80,7 +80,7 @@ impl Tracer {
             return Err(TracingError::Target(failed.why.clone()));
         }
         let stops = attachments::end_early(trace)?;
-        let (description, cut) = self.describe(target, plan, (trace, handed.path()), &outcome)?;
+        let (description, cut) = self.describe(target, plan, trace, handed.path(), &outcome)?;
         let attached = footprint_symbols::attach_description(trace, &description);
         if stops || cut.is_some() {
             let cut = cut.filter(|_| !stops);
@@ -97,7 +97,8 @@ impl Tracer {
         &self,
         target: &GuestTarget,
         plan: &TracingPlan,
-        (trace, handed): (&Path, &Path),
+        trace: &Path,
+        handed: &Path,
         error: &TracingError,
     ) -> Result<(), TracingError> {
         attachments::end_early(trace)?;
@@ -112,7 +113,7 @@ impl Tracer {
                 let _is_missing = fs::remove_file(handed.join(of_another_boot));
             }
         }
-        let described = self.describe(target, plan, (trace, handed), &outcome);
+        let described = self.describe(target, plan, trace, handed, &outcome);
         let mut description = described.map(|(description, _)| description).unwrap_or_else(|_| {
             nameless = "addresses have";
             self.labelled(target, plan, &outcome)
@@ -167,10 +168,12 @@ impl Tracer {
         &self,
         target: &GuestTarget,
         plan: &TracingPlan,
-        of: (&Path, &Path),
+        trace: &Path,
+        handed: &Path,
         outcome: &JobOutcome,
     ) -> Result<(Description, Option<Cut>), TracingError> {
-        let (Description { functions, inlined, data, types, .. }, cut) = self.named(of)?;
+        let (Description { functions, inlined, data, types, .. }, cut) =
+            self.named(trace, handed)?;
         let labelled = self.labelled(target, plan, outcome);
         Ok((Description { functions, inlined, data, types, ..labelled }, cut))
     }
@@ -179,7 +182,8 @@ impl Tracer {
     /// cut, if it was.
     pub(crate) fn named(
         &self,
-        (trace, handed): (&Path, &Path),
+        trace: &Path,
+        handed: &Path,
     ) -> Result<(Description, Option<Cut>), TracingError> {
         let file = File::open(trace).map_err(at(trace))?;
         let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;

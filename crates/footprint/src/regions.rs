@@ -6,18 +6,17 @@ use std::io::Read;
 use footprint_trace::TraceError;
 use footprint_trace::reader::TraceReader;
 
-use crate::simulated::{CacheOutcome, Simulated, Warmth};
+use crate::simulated::{CacheOutcome, CachesToSimulate, Simulated};
 use crate::touched::{Collector, Footprint, Repeated, Selection};
 use crate::trace::{Names, Only, Region, Walk};
-use caches::Hierarchy;
 
 /// What to find out about each region of a trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
     /// Only these regions, or all if `None`.
     pub regions: Option<&'a [Region]>,
-    /// The caches to simulate, and what they contain when a region begins.
-    pub caches: Option<(&'a Hierarchy, Warmth)>,
+    /// The caches to simulate, if any.
+    pub caches: Option<CachesToSimulate<'a>>,
 }
 
 /// Walks to the trace's end. When a region ends, passes its footprint to `each`, with the results
@@ -34,8 +33,8 @@ pub fn for_each_region<N: Names, R: Read>(
 ) -> Result<(), TraceError> {
     let scope = walk.scope();
     let selection = Selection { warm_up: 0, repeated: Repeated::Apart };
-    let caches = wanted.caches;
-    let simulated = caches.map(|(caches, warmth)| Simulated::new(scope, caches, warmth));
+    let simulated = wanted.caches;
+    let simulated = simulated.map(|it| Simulated::new(scope, it.hierarchy, it.warmth));
     let mut observer = Only::new((Collector::new(selection), simulated), wanted.regions);
     let mut outcomes = Vec::new();
     loop {

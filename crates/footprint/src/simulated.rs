@@ -51,6 +51,15 @@ pub struct CacheOutcome {
     pub missed: Vec<Missed>,
 }
 
+/// Caches, and what they contain when a region begins.
+#[derive(Clone, Copy, Debug)]
+pub struct CachesToSimulate<'a> {
+    /// The caches.
+    pub hierarchy: &'a Hierarchy,
+    /// What they contain.
+    pub warmth: Warmth,
+}
+
 /// Observes a walk and simulates caches.
 #[derive(Clone, Debug)]
 pub struct Simulated {

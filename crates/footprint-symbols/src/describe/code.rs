@@ -34,7 +34,8 @@ pub(super) fn functions(touched: &Touched, table: &SymbolTable) -> Vec<(Function
 pub(super) fn sources(
     touched: &Touched,
     binary: &Binary,
-    (bias, object): (u64, u32),
+    bias: u64,
+    object: u32,
     functions: &mut [(Function, u32)],
     description: &mut Description,
 ) -> Result<(), SymbolsError> {

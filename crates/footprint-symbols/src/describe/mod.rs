@@ -104,7 +104,7 @@ pub fn describe(touched: &Touched, sources: &Sources<'_>) -> Result<Description,
     data::symbols(touched, &table, &mut description.data);
     let mut functions = code::functions(touched, &table);
     for (binary, bias, object) in &binaries {
-        code::sources(touched, binary, (*bias, *object), &mut functions, &mut description)?;
+        code::sources(touched, binary, *bias, *object, &mut functions, &mut description)?;
     }
     description.functions = functions.into_iter().map(|(function, _)| function).collect();
     description.sort();

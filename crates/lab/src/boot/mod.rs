@@ -117,7 +117,7 @@ impl Boot {
         let end = supervise::run(&mut command, &limits)?;
         let said = console::text(&words)?;
         let console = console.text()?;
-        self.judge(end, &said, &handover, (into, console))
+        self.judge(end, &said, &handover, into, console)
     }
 
     fn judge(
@@ -125,7 +125,8 @@ impl Boot {
         end: End,
         said: &str,
         mut handover: &File,
-        (into, console): (&Path, String),
+        into: &Path,
+        console: String,
     ) -> Result<Handed, BootError> {
         handover.seek(SeekFrom::Start(0))?;
         let handed = handover::read(&mut BufReader::new(handover), into)?;
