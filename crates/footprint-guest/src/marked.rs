@@ -65,7 +65,7 @@ impl MarkedCall {
     pub(crate) fn new(region: u8, operation: u16) -> io::Result<Self> {
         let mark = |edge| Mark { edge, region, operation }.code();
         let [begin, end] = [Edge::Begin, Edge::End].map(mark);
-        Self::of(&[&LOAD[..], &begin, &SYSCALL, &end, &RETURN, &[RET]].concat())
+        Self::from_code(&[&LOAD[..], &begin, &SYSCALL, &end, &RETURN, &[RET]].concat())
     }
 
     /// The same code without marks: for warming up.
@@ -73,10 +73,10 @@ impl MarkedCall {
     /// # Errors
     /// As [`MarkedCall::new`].
     pub(crate) fn unmarked() -> io::Result<Self> {
-        Self::of(&[&LOAD[..], &SYSCALL, &RETURN, &[RET]].concat())
+        Self::from_code(&[&LOAD[..], &SYSCALL, &RETURN, &[RET]].concat())
     }
 
-    fn of(code: &[u8]) -> io::Result<Self> {
+    fn from_code(code: &[u8]) -> io::Result<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let writable = libc::PROT_READ | libc::PROT_WRITE;
         assert!(code.len() <= BYTES, "the code fits a page");

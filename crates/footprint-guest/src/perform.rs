@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::marked::MarkedCall;
 use crate::prepared::Prepared;
-use crate::{Failed, Job, JobOutcome, State, TracedCall};
+use crate::{Failed, Job, JobOutcome, KernelCacheState, TracedCall};
 
 /// The block device on which a guest makes its target. It is in memory, so that every request
 /// completes within the call that issues it.
@@ -85,7 +85,7 @@ fn repeat(job: &Job, operation: TracedCall, directory: &Path, number: &mut u32) 
     for code in codes {
         let prepared = Prepared::new(operation, directory, *number)?;
         *number += 1;
-        if job.state == State::Cold {
+        if job.state == KernelCacheState::Cold {
             drop_caches()?;
             prepared.after_drop()?;
         }
@@ -110,7 +110,7 @@ mod tests {
 
     fn job(operations: &[TracedCall]) -> Job {
         let (target, operations) = ("here=tmpfs".to_owned(), operations.to_vec());
-        Job { target, operations, warm_up: 1, repetitions: 2, state: State::Warm }
+        Job { target, operations, warm_up: 1, repetitions: 2, state: KernelCacheState::Warm }
     }
 
     #[test]

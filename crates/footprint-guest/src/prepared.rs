@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::TracedCall;
 use crate::marked::{Call, MarkedCall};
-use crate::parts::{Argument, At, BYTES, ENTRIES_BYTES, OpenFile, Removed};
+use crate::unresolved_call::{Argument, BYTES, CallPaths, ENTRIES_BYTES, OpenFile, Removed};
 
 /// A system call and everything that its arguments point to.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Prepared {
     pub(crate) fn new(traced: TracedCall, directory: &Path, number: u32) -> io::Result<Self> {
         let path = directory.join(format!("file-{number:05}"));
         let other = directory.join(format!("other-{number:05}"));
-        let parts = (traced.row().prepare)(&At { directory, path, other })?;
+        let parts = (traced.row().prepare)(&CallPaths { directory, path, other })?;
         let mut buffer = vec![0x5a; ENTRIES_BYTES];
         let mut names = Vec::new();
         let mut call = [0; 7];

@@ -9,7 +9,7 @@ use footprint_trace::event::{Access, AccessKind};
 use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::mark::{Edge, Mark};
 use footprint_trace::reader::Cut;
-use footprint_trace::translation::{self, Instruction, Part};
+use footprint_trace::translation::{self, CodePart, Instruction};
 use footprint_trace::{BlockId, TracedBlock, x86};
 
 use crate::callbacks::{self, Removal};
@@ -317,13 +317,13 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
     let callbacks = translation::callbacks(&parts, &instructions, is_needed, is_whole);
     for part in callbacks.recorded {
         match part {
-            Part::Mark { at, mark } => {
+            CodePart::Mark { at, mark } => {
                 let [low, high] = mark.operation.to_le_bytes();
                 let edge = u8::from(mark.edge == Edge::End);
                 let data = u32::from_le_bytes([low, high, mark.region, edge]) as usize;
                 call_before(handles[at], on_mark, data);
             }
-            Part::TracedBlock { first, last } => {
+            CodePart::Block { first, last } => {
                 instrument(&handles[first..=last], &instructions[first..=last]);
             }
         }

@@ -14,13 +14,13 @@ use footprint::touched::Figures;
 use footprint::trace::{Completeness, Region};
 use footprint_guest::{DEVICE, inside};
 use footprint_study::{RegionFigures, regions};
-use footprint_trace::marked::Place;
+use footprint_trace::marked::PhasePosition;
 use lab::command::{Command, HAND_BACK};
 use record::traffic::{self, BYTES_IN, BYTES_OUT, DIRTY_BYTES};
 use record::{Better, Cell, Dimension, Line, MetricDefinition, Replicate, Run, TargetRecord};
 use targets::TargetSpec;
 
-use crate::trace::at;
+use crate::trace::file_error;
 use crate::{GuestTarget, Tracer, TracingError};
 
 /// Where the guest stores its run.
@@ -75,7 +75,7 @@ impl Tracer {
         caches: &Hierarchy,
         trace: &Path,
     ) -> Result<PhasesTraced, TracingError> {
-        let handed = tempfile::tempdir().map_err(at(&std::env::temp_dir()))?;
+        let handed = tempfile::tempdir().map_err(file_error(&std::env::temp_dir()))?;
         let handed = handed.path();
         let mut boot = self.boot_for(target);
         boot.plugin = Some(self.plugin(trace));
@@ -94,7 +94,7 @@ impl Tracer {
         }
         let simulated = CachesToSimulate { hierarchy: caches, warmth: Warmth::Warm };
         let regions = regions(trace, names, Some(simulated))?;
-        let traced = PhasesTraced::of(target, &run, &regions, caches);
+        let traced = PhasesTraced::from_run(target, &run, &regions, caches);
         let traced = traced.map_err(TracingError::Target)?;
         let (counted, wanted) = (traced.values.len(), plan.executions as usize);
         if counted < wanted {
@@ -122,15 +122,15 @@ fn command(target: &GuestTarget, plan: &PhasesPlan) -> Command {
 
 impl PhasesTraced {
     /// Attributes the regions of a trace to the phases of the guest's run.
-    fn of(
-        of: &GuestTarget,
+    fn from_run(
+        target: &GuestTarget,
         run: &Run,
         regions: &[RegionFigures],
         caches: &Hierarchy,
     ) -> Result<Self, String> {
         let metrics = definitions(caches);
-        let label = &of.spec.label;
-        let cell = |of: &Cell| Cell {
+        let label = &target.spec.label;
+        let cell = |cell: &Cell| Cell {
             target: label.clone(),
             suite: traffic::SUITE.to_owned(),
             dimension: Dimension::CpuFootprint,
@@ -138,17 +138,17 @@ impl PhasesTraced {
             metrics: metrics.clone(),
             baseline: None,
             least: None,
-            ..of.clone()
+            ..cell.clone()
         };
         let cells: Vec<Cell> = run.manifest.cells.iter().map(cell).collect();
-        let [target] = run.manifest.targets.as_slice() else {
+        let [record] = run.manifest.targets.as_slice() else {
             return Err("the guest measured no target".to_owned());
         };
         let whole = executions(regions, cells.len());
         // The first execution starts with empty caches.
         let values = whole.skip(1).collect();
-        let specification = of.spec.specification();
-        let target = TargetRecord { label: label.clone(), specification, ..target.clone() };
+        let specification = target.spec.specification();
+        let target = TargetRecord { label: label.clone(), specification, ..record.clone() };
         Ok(Self { target, cells, values })
     }
 
@@ -172,7 +172,9 @@ fn executions(regions: &[RegionFigures], phases: usize) -> impl Iterator<Item = 
     for region in regions {
         let Region::Marked { operation, .. } = region.region else { continue };
         match all.last_mut() {
-            Some(execution) if operation == Place::Later.operation() => execution.push(region),
+            Some(execution) if operation == PhasePosition::Later.operation() => {
+                execution.push(region)
+            }
             _ => all.push(vec![region]),
         }
     }
@@ -190,10 +192,10 @@ fn executions(regions: &[RegionFigures], phases: usize) -> impl Iterator<Item = 
 }
 
 /// A metric's name, whether lower or higher values are better, and how it is counted.
-type Counted<T> = (&'static str, Better, fn(&T) -> u64);
+type CountedMetric<T> = (&'static str, Better, fn(&T) -> u64);
 
 /// What is counted for each cache.
-const OF_CACHE: [Counted<LevelReport>; 3] = [
+const OF_CACHE: [CountedMetric<LevelReport>; 3] = [
     (BYTES_IN, Better::Lower, |level| level.misses() * u64::from(level.line_bytes)),
     (BYTES_OUT, Better::Lower, |level| level.write_backs * u64::from(level.line_bytes)),
     (DIRTY_BYTES, Better::Neither, |level| level.dirty_bytes),
@@ -201,7 +203,7 @@ const OF_CACHE: [Counted<LevelReport>; 3] = [
 
 /// What else is counted. Interrupts and other tasks are kept separate, and are not simulated in the
 /// caches.
-const OF_PHASE: [Counted<Figures>; 3] = [
+const OF_PHASE: [CountedMetric<Figures>; 3] = [
     ("instructions", Better::Lower, |one| one.instructions),
     ("interrupt_instructions", Better::Neither, |one| one.interrupt_instructions),
     ("other_task_instructions", Better::Neither, |one| one.other_task_instructions),
@@ -252,7 +254,11 @@ mod tests {
         Hierarchy::new(first, lower.to_vec()).unwrap()
     }
 
-    fn region(place: Place, repetition: u32, completeness: Completeness) -> RegionFigures {
+    fn region(
+        position: PhasePosition,
+        repetition: u32,
+        completeness: Completeness,
+    ) -> RegionFigures {
         let mut report = Simulation::new(&caches()).report();
         for (level, number) in report.levels.iter_mut().zip(1..) {
             level.lookups.loads.misses = number * 100 + u64::from(repetition);
@@ -260,7 +266,7 @@ mod tests {
             level.dirty_bytes = number;
         }
         RegionFigures {
-            region: Region::Marked { region: 0, operation: place.operation(), repetition },
+            region: Region::Marked { region: 0, operation: position.operation(), repetition },
             completeness,
             figures: Figures { instructions: 7, ..Figures::default() },
             report: Some(report),
@@ -270,7 +276,7 @@ mod tests {
     #[test]
     fn executions_begin_with_a_first_phase_and_are_whole() {
         use Completeness::{Cut, Whole};
-        use Place::{First, Later};
+        use PhasePosition::{First, Later};
         let all = [
             (Later, 7, Whole),
             (First, 0, Whole),
@@ -286,7 +292,7 @@ mod tests {
             (Later, 6, Whole),
         ];
         let mut regions: Vec<RegionFigures> =
-            all.map(|(place, repetition, whole)| region(place, repetition, whole)).to_vec();
+            all.map(|(position, repetition, whole)| region(position, repetition, whole)).to_vec();
         let outside = RegionFigures { region: Region::Unmarked, ..regions[0].clone() };
         regions.push(outside);
         let firsts: Vec<f64> =
@@ -299,7 +305,8 @@ mod tests {
     fn every_metric_has_its_value_those_of_lower_caches_first() {
         let names: Vec<String> =
             definitions(&caches()).into_iter().map(|metric| metric.name).collect();
-        let RegionFigures { figures, report, .. } = region(Place::First, 0, Completeness::Whole);
+        let RegionFigures { figures, report, .. } =
+            region(PhasePosition::First, 0, Completeness::Whole);
         let values = values(&figures, &report.unwrap());
         assert_eq!(names.len(), values.len());
         let of = |name: &str| values[names.iter().position(|one| one == name).unwrap()];

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use footprint::description::{Description, Identity, Named, Repetitions, Subject};
+use footprint::description::{Description, Identity, NumberedName, Repetitions, Subject};
 use footprint_guest::{Failed, Job, JobOutcome, TracedCall, inside};
 use footprint_symbols::describe::{KernelSources, Sources, describe};
-use footprint_symbols::touched::Touched;
+use footprint_symbols::touched::TouchedAddresses;
 use footprint_trace::attachments;
 use footprint_trace::reader::{Cut, TraceReader};
 use lab::{Boot, BootError, Image, Kernel, Plugin};
@@ -62,7 +62,7 @@ impl Tracer {
             let lacking = format!("{} supports none of the operations", target.file_system);
             return Err(TracingError::NoOperation(lacking));
         }
-        let handed = tempfile::tempdir().map_err(at(Path::new("/tmp")))?;
+        let handed = tempfile::tempdir().map_err(file_error(Path::new("/tmp")))?;
         let mut boot = self.boot(target, plan)?;
         boot.plugin = Some(self.plugin(trace));
         let outcome = match perform(&boot, handed.path()) {
@@ -76,7 +76,7 @@ impl Tracer {
         let is_of_target = |failed: &&Failed| failed.operation.is_none();
         if let Some(failed) = outcome.failed.iter().find(is_of_target) {
             // Nothing was traced.
-            fs::remove_file(trace).map_err(at(trace))?;
+            fs::remove_file(trace).map_err(file_error(trace))?;
             return Err(TracingError::Target(failed.why.clone()));
         }
         let stops = attachments::end_early(trace)?;
@@ -185,9 +185,9 @@ impl Tracer {
         trace: &Path,
         handed: &Path,
     ) -> Result<(Description, Option<Cut>), TracingError> {
-        let file = File::open(trace).map_err(at(trace))?;
+        let file = File::open(trace).map_err(file_error(trace))?;
         let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
-        let touched = Touched::of(&mut reader)?;
+        let touched = TouchedAddresses::read(&mut reader)?;
         let cut = reader.ending().and_then(|ending| ending.cut);
         let text = |name: &str| fs::read_to_string(handed.join(name)).ok();
         let symbols = text(inside::SYMBOLS).unwrap_or_default();
@@ -219,11 +219,11 @@ impl Tracer {
         plan: &TracingPlan,
         outcome: &JobOutcome,
     ) -> Description {
-        let operations =
-            TracedCall::all().map(|call| Named { number: call.number(), name: call.to_string() });
+        let operations = TracedCall::all()
+            .map(|call| NumberedName { number: call.number(), name: call.to_string() });
         Description {
             subject: self.subject(target, outcome),
-            regions: vec![Named { number: 0, name: target.spec.label.clone() }],
+            regions: vec![NumberedName { number: 0, name: target.spec.label.clone() }],
             operations: operations.collect(),
             repetitions: Repetitions { warm_up: 0, traced: plan.repetitions },
             ..Description::default()
@@ -250,7 +250,7 @@ impl Tracer {
 fn perform(boot: &Boot, handed: &Path) -> Result<JobOutcome, TracingError> {
     boot.run(handed)?;
     let outcome = handed.join(inside::OUTCOME);
-    let outcome = fs::read(&outcome).map_err(at(&outcome))?;
+    let outcome = fs::read(&outcome).map_err(file_error(&outcome))?;
     serde_json::from_slice(&outcome).map_err(TracingError::Outcome)
 }
 
@@ -267,7 +267,7 @@ fn types(directory: &Path) -> Vec<(String, Vec<u8>)> {
     types
 }
 
-pub(crate) fn at(path: &Path) -> impl FnOnce(std::io::Error) -> TracingError {
+pub(crate) fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> TracingError {
     let path = path.to_owned();
     |source| TracingError::File { path, source }
 }

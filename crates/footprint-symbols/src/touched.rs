@@ -21,7 +21,7 @@ const LINE_BYTES: u64 = 64;
 
 /// The addresses that a trace touches, in memory proportional to their number.
 #[derive(Clone, Debug, Default)]
-pub struct Touched {
+pub struct TouchedAddresses {
     /// The length of each executed instruction, by address.
     instructions: BTreeMap<u64, u8>,
     /// Which bytes of each line were accessed, by the line's first address.
@@ -30,12 +30,12 @@ pub struct Touched {
     per_cpu_bases: Vec<u64>,
 }
 
-impl Touched {
+impl TouchedAddresses {
     /// Reads a trace to its end.
     ///
     /// # Errors
     /// The trace cannot be read to its end.
-    pub fn of<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, SymbolsError> {
+    pub fn read<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, SymbolsError> {
         let is_machine = reader.header().scope == Scope::Machine;
         let (mut executed, mut lines) = (Vec::<bool>::new(), Lines::default());
         let mut bases = Bases::default();
@@ -197,7 +197,8 @@ mod tests {
         touch(&mut lines, 0x1000, 1);
         touch(&mut lines, 0x103e, 4);
         touch(&mut lines, 0x2000, 64);
-        let touched = Touched { data: lines.into_iter().collect(), ..Touched::default() };
+        let touched =
+            TouchedAddresses { data: lines.into_iter().collect(), ..TouchedAddresses::default() };
         for (first, last, expected) in [
             (0x1000, 0x1000, true),
             (0x1001, 0x103d, false),

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::categories::OTHER;
-use crate::cgstacks::Walked;
+use crate::cgstacks::CategorizedTrace;
 use crate::hash::BuildMix;
 use crate::touched::{Footprint, lines_of};
 use crate::trace::{FunctionId, StackId};
@@ -116,7 +116,7 @@ pub fn difference(before: &Shares, after: &Shares) -> Difference {
 
 /// Adds up what each category and function of a footprint does.
 struct Counter<'a> {
-    walked: Walked<'a>,
+    trace: CategorizedTrace<'a>,
     places: HashMap<StackId, [usize; 2], BuildMix>,
     numbers: HashMap<Key, usize>,
     tallies: Vec<(Key, Tally)>,
@@ -128,8 +128,8 @@ impl Counter<'_> {
         if let Some(&places) = self.places.get(&stack) {
             return places;
         }
-        let category = category_of(&self.walked, stack).to_owned();
-        let function = qualified(&self.walked, self.walked.stacks.function(stack));
+        let category = category_of(&self.trace, stack).to_owned();
+        let function = qualified(&self.trace, self.trace.stacks.function(stack));
         let places = [(category.clone(), None), (category, Some(function))].map(|key| {
             let tallies = &mut self.tallies;
             *self.numbers.entry(key.clone()).or_insert_with(|| {
@@ -142,7 +142,7 @@ impl Counter<'_> {
     }
 
     fn add(&mut self, stack: StackId, mut add: impl FnMut(&mut Tally)) {
-        if self.walked.counts(stack) {
+        if self.trace.counts(stack) {
             for place in self.places(stack) {
                 add(&mut self.tallies[place].1);
             }
@@ -153,11 +153,11 @@ impl Counter<'_> {
 impl Shares {
     /// The shares of a footprint.
     #[must_use]
-    pub fn new(walked: Walked<'_>, footprint: &Footprint) -> Self {
+    pub fn new(trace: CategorizedTrace<'_>, footprint: &Footprint) -> Self {
         let (places, numbers) = (HashMap::default(), HashMap::new());
-        let mut counter = Counter { walked, places, numbers, tallies: Vec::new() };
+        let mut counter = Counter { trace, places, numbers, tallies: Vec::new() };
         for execution in &footprint.executions {
-            let Some(block) = walked.code.get(execution.block) else { continue };
+            let Some(block) = trace.code.get(execution.block) else { continue };
             counter.add(execution.stack, |tally| {
                 tally.instructions += execution.count * u64::from(block.instructions);
                 let lines = lines_of(block.address, block.next).map(|(line, _)| line);
@@ -174,15 +174,15 @@ impl Shares {
 }
 
 /// The category of the function on top, or of the first below that has one.
-fn category_of<'a>(walked: &Walked<'a>, stack: StackId) -> &'a str {
-    let mut frames = walked.stacks.frames(stack);
-    frames.find_map(|frame| walked.category(walked.stacks.function(frame))).unwrap_or(OTHER)
+fn category_of<'a>(trace: &CategorizedTrace<'a>, stack: StackId) -> &'a str {
+    let mut frames = trace.stacks.frames(stack);
+    frames.find_map(|frame| trace.category(trace.stacks.function(frame))).unwrap_or(OTHER)
 }
 
 /// A function's name; with the module, library or program that it is in, unless it is the kernel.
-fn qualified(walked: &Walked<'_>, function: FunctionId) -> String {
-    let name = walked.name(function);
-    match walked.names.object(function) {
+fn qualified(trace: &CategorizedTrace<'_>, function: FunctionId) -> String {
+    let name = trace.name(function);
+    match trace.names.object(function) {
         None | Some("" | "vmlinux") => name,
         Some(object) => format!("{name} [{object}]"),
     }

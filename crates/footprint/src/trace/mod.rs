@@ -15,7 +15,7 @@ mod shadow;
 mod stacks;
 mod walk;
 
-pub use code::{Code, CodeBlock, Side};
+pub use code::{Code, CodeBlock, Privilege};
 pub use flow::Flow;
 pub use names::{FunctionId, Nameless, Names};
 pub use only::Only;

@@ -20,7 +20,7 @@ use footprint_trace::BlockId;
 use footprint_trace::event::{Access, AccessKind};
 use footprint_trace::header::Scope;
 
-use super::code::{Code, CodeBlock, Side, SwitchPart};
+use super::code::{Code, CodeBlock, Privilege, SwitchPart};
 use super::flow::Flow;
 use super::names::FunctionId;
 use super::stacks::{CallSite, Context, StackId, StackTree, Start};
@@ -76,7 +76,7 @@ pub(super) struct Shadow {
     others: HashMap<u64, Task, BuildMix>,
     pending: Pending,
     /// The side, stack and function on top of the last executed block.
-    side: Side,
+    privilege: Privilege,
     top: Option<StackId>,
     function: Option<FunctionId>,
 }
@@ -94,7 +94,7 @@ impl Shadow {
             task: Task::default(),
             others: HashMap::default(),
             pending: Pending::default(),
-            side: Side::User,
+            privilege: Privilege::User,
             top: None,
             function: None,
         }
@@ -117,7 +117,7 @@ impl Shadow {
         let block = scene.code.get(id)?;
         let is_plain = !self.pending.is_transfer
             && block.entry.is_none()
-            && block.side == self.side
+            && block.privilege == self.privilege
             && (block.function == self.function || block.function.is_none());
         if !is_plain || self.top.is_none() {
             self.transfer(block, scene);
@@ -138,7 +138,7 @@ impl Shadow {
         let Pending { wants, slot, .. } = self.pending;
         if wants == Some(access.kind)
             && slot == 0
-            && Side::of(access.address, self.scope) == self.side
+            && Privilege::from_address(access.address, self.scope) == self.privilege
         {
             self.pending.slot = access.address;
         }
@@ -167,13 +167,14 @@ impl Shadow {
                 self.call(pending.slot, from, block, scene);
             }
             Flow::Return if pending.slot != 0 => self.unwind(pending.slot, from, block, scene),
-            Flow::SystemCall if block.side != self.side => {
+            Flow::SystemCall if block.privilege != self.privilege => {
                 let done = Pending::default();
                 self.begin_level(block, Context::Operation, Some((done, from.last)), scene);
             }
             // An IRET to the next instruction only serialises; it does not return from anything.
             Flow::SystemReturn | Flow::InterruptReturn
-                if to != from.next && (block.side == Side::User || self.is_in_interrupt()) =>
+                if to != from.next
+                    && (block.privilege == Privilege::User || self.is_in_interrupt()) =>
             {
                 self.leave(block, scene);
             }
@@ -249,7 +250,7 @@ impl Shadow {
     /// Whether the code is in the kernel and the task has no frame on the slot's stack.
     fn is_elsewhere(&self, slot: u64, from: &CodeBlock) -> bool {
         let is_here = |frame: &Frame| frame.slot != NO_SLOT && self.is_same_stack(frame.slot, slot);
-        from.side == Side::Kernel && !self.task.frames.iter().any(is_here)
+        from.privilege == Privilege::Kernel && !self.task.frames.iter().any(is_here)
     }
 
     /// Whether a slot is on the stack of a task that was switched away from.
@@ -299,7 +300,8 @@ impl Shadow {
         scene: &mut Scene<'_>,
     ) {
         // A kernel stack ends at the kernel's entry; the program's frames are not part of it.
-        let below = self.top.filter(|_| interrupted.is_some() && self.side == Side::Kernel);
+        let below =
+            self.top.filter(|_| interrupted.is_some() && self.privilege == Privilege::Kernel);
         let (interrupted, site) = interrupted.unwrap_or_default();
         let around = below.map(|below| scene.tree.context(below));
         let effective = match around {
@@ -318,13 +320,13 @@ impl Shadow {
     fn leave(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
         let mut interrupted = Pending::default();
         while let Some(level) = self.task.levels.last() {
-            if block.side == Side::User && level.context == Context::User {
+            if block.privilege == Privilege::User && level.context == Context::User {
                 break;
             }
             interrupted = level.interrupted;
             self.task.frames.truncate(level.base);
             self.task.levels.pop();
-            if block.side == Side::Kernel {
+            if block.privilege == Privilege::Kernel {
                 break;
             }
         }
@@ -332,7 +334,7 @@ impl Shadow {
             self.begin_level(block, first_context(block), None, scene);
             return;
         }
-        self.side = block.side;
+        self.privilege = block.privilege;
         self.top = self.task.frames.last().map(|frame| frame.stack);
         self.follow(interrupted, block, scene);
     }
@@ -340,10 +342,10 @@ impl Shadow {
     /// Makes the block's function the one on top.
     fn settle(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
         let is_user = self.task.levels.last().is_some_and(|level| level.context == Context::User);
-        if is_user && block.side == Side::Kernel {
+        if is_user && block.privilege == Privilege::Kernel {
             // The kernel was entered at an entry point without a name.
             self.begin_level(block, Context::Exception, Some(Default::default()), scene);
-        } else if !is_user && block.side == Side::User {
+        } else if !is_user && block.privilege == Privilege::User {
             self.leave(block, scene);
         }
         let frame = self.task.frames.last_mut().expect("a level has a frame");
@@ -352,15 +354,15 @@ impl Shadow {
         {
             frame.stack = scene.tree.replace(frame.stack, function);
         }
-        self.side = block.side;
+        self.privilege = block.privilege;
         self.top = Some(frame.stack);
         self.function = Some(scene.tree.function(frame.stack));
     }
 }
 
 fn first_context(block: &CodeBlock) -> Context {
-    match block.side {
-        Side::User => Context::User,
-        Side::Kernel => block.entry.unwrap_or(Context::Operation),
+    match block.privilege {
+        Privilege::User => Context::User,
+        Privilege::Kernel => block.entry.unwrap_or(Context::Operation),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ::caches::Hierarchy;
 use ::lab::{Kernel, Lab, Parts, image, kernel};
 use footprint_suite::{
-    GuestTarget, OfTarget, PhasesPlan, PhasesTraced, Tracer, TracingError, TracingPlan,
+    GuestTarget, PhasesPlan, PhasesTraced, TraceOutcome, Tracer, TracingError, TracingPlan,
 };
 use machine::turn::Purpose;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -94,7 +94,7 @@ impl Tracing {
         targets: Vec<GuestTarget>,
         plan: &TracingPlan,
         directory: &Path,
-    ) -> Vec<OfTarget> {
+    ) -> Vec<TraceOutcome> {
         self.tracer.trace_all(targets, plan, directory, &|label, took| {
             output::say(&format!("{label}: traced in {:.1} s", took.as_secs_f64()));
         })

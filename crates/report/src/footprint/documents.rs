@@ -181,9 +181,10 @@ impl Difference {
     /// # Errors
     /// One of them has no such operation.
     pub fn new(before: &Studied, after: &Studied, operation: &str) -> Result<Self, StudyError> {
-        let (first, second) = (before.asked(Some(operation))?[0], after.asked(Some(operation))?[0]);
-        let left = Shares::new(before.walked(), &first.footprint);
-        let right = Shares::new(after.walked(), &second.footprint);
+        let (first, second) =
+            (before.executions(Some(operation))?[0], after.executions(Some(operation))?[0]);
+        let left = Shares::new(before.categorized_trace(), &first.footprint);
+        let right = Shares::new(after.categorized_trace(), &second.footprint);
         let found = diff::difference(&left, &right);
         Ok(Self {
             operation: operation.to_owned(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use footprint::cachemap::Cachemap;
-use footprint::cachemap::text::{Rows, text};
+use footprint::cachemap::text::{LineFilter, text};
 use footprint::diff::Change;
 use footprint_study::{Executed, Repetition};
 use textual::plural;
@@ -17,7 +17,7 @@ const FUNCTIONS_SHOWN: usize = 40;
 
 /// A cachemap with a heading.
 #[must_use]
-pub fn map(map: &Cachemap, executed: &Executed, rows: Rows, width: usize) -> String {
+pub fn map(map: &Cachemap, executed: &Executed, rows: LineFilter, width: usize) -> String {
     let used: usize = map.lines.iter().map(footprint::cachemap::MappedLine::bytes_used).sum();
     let heading = format!(
         "{}, {}, {}: {}, {used} of {} bytes used{}",
