@@ -13,8 +13,8 @@ impl Report {
     pub fn text(&self) -> String {
         let mut text = String::new();
         let (accesses, straddling) = (&self.accesses, &self.straddling);
-        for purpose in Purpose::ALL.into_iter().filter(|&purpose| *accesses.of(purpose) > 0) {
-            let (all, over) = (accesses.of(purpose), straddling.of(purpose));
+        for purpose in Purpose::ALL.into_iter().filter(|&purpose| *accesses.get(purpose) > 0) {
+            let (all, over) = (accesses.get(purpose), straddling.get(purpose));
             let _infallible = writeln!(text, "  {all} {}, {over} straddle lines", plural(purpose));
         }
         if self.fetches_left_out > 0 {
@@ -47,7 +47,7 @@ impl Report {
         let mut columns = Columns::headed(heading);
         for level in &self.levels {
             for purpose in Purpose::ALL {
-                let found = level.lookups.of(purpose);
+                let found = level.lookups.get(purpose);
                 if found.hits + found.misses == 0 {
                     continue;
                 }

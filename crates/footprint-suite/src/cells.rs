@@ -86,7 +86,7 @@ pub(crate) fn lines(
 }
 
 fn replicate(cell: u32, measured: &MeasuredExecution) -> Line {
-    let replicate = Replicate::of_metrics(cell, measured.repetition, measured.values.clone());
+    let replicate = Replicate::from_metrics(cell, measured.repetition, measured.values.clone());
     Line::Replicate(Box::new(Replicate { order: cell, ..replicate }))
 }
 

@@ -115,7 +115,7 @@ fn command(target: &GuestTarget, plan: &PhasesPlan) -> Command {
     let further = further.chain(["--blocks", &blocks, "--out", &to]).map(str::to_owned);
     let words = ["/init", "run"].into_iter().map(str::to_owned);
     let words: Vec<String> = words.chain(plan.words.iter().cloned()).chain(further).collect();
-    let measure = Command::of_words(&words).text;
+    let measure = Command::from_words(&words).text;
     let text = format!("cat /proc/kallsyms > {HAND_BACK}/{} && {measure}", inside::SYMBOLS);
     Command { text, load: vec!["brd".to_owned(), target.file_system.name.to_owned()] }
 }
@@ -158,7 +158,7 @@ impl PhasesTraced {
         let mut lines = Vec::new();
         for (block, execution) in (0..).zip(&self.values) {
             for (cell, values) in (first_cell..).zip(execution) {
-                let replicate = Replicate::of_metrics(cell, block, values.clone());
+                let replicate = Replicate::from_metrics(cell, block, values.clone());
                 lines.push(Line::Replicate(Box::new(Replicate { order: cell, ..replicate })));
             }
         }

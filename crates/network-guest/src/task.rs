@@ -39,7 +39,7 @@ pub enum Task {
 
 /// What has been done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Did {
+pub struct TaskResult {
     /// Directories listed.
     pub directories: u64,
     /// Files read or examined.
@@ -55,10 +55,10 @@ impl Task {
     ///
     /// # Errors
     /// If a file cannot be read or written.
-    pub fn perform(self, directory: &Path) -> io::Result<Did> {
+    pub fn perform(self, directory: &Path) -> io::Result<TaskResult> {
         let summed_words = if self == Self::SumTree { BUFFER_BYTES } else { SUMMED_WORDS };
         let buffer = vec![0; BUFFER_BYTES];
-        let mut doer = Doer { buffer, summed_words, did: Did::default() };
+        let mut doer = Doer { buffer, summed_words, did: TaskResult::default() };
         match self {
             Self::ReadFile => doer.read(&directory.join(FILE))?,
             Self::ReadTree | Self::SumTree => doer.walk(&directory.join(TREE), true)?,
@@ -75,7 +75,7 @@ struct Doer {
     buffer: Vec<u8>,
     /// How many words of each read go into the checksum.
     summed_words: usize,
-    did: Did,
+    did: TaskResult,
 }
 
 impl Doer {

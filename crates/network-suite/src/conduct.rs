@@ -7,13 +7,13 @@ use lab::rig::RigError;
 use network_guest::Version;
 use network_guest::task::Task;
 
-use crate::attempts::{self, Made, Turn};
+use crate::attempts::{self, ProvedState, Turn};
 use crate::chain::{Chain, round};
 use crate::forecast::Forecast;
-use crate::observed::{Performed, ServerCounters};
+use crate::observation::{MeasuredReplicate, ServerCounters};
 use crate::plan::{NetworkBenchmark, Plan};
 use crate::proof::prove_all;
-use crate::recorded::Recorded;
+use crate::recorder::RunRecorder;
 use crate::rig::{NetworkRig, Together};
 use crate::state::NetworkState;
 
@@ -42,11 +42,11 @@ impl From<RigError> for Lost {
 /// If the rig or the run directory cannot be used any more.
 pub fn conduct(
     rig: &mut NetworkRig,
-    recorded: &mut Recorded<'_>,
+    recorder: &mut RunRecorder<'_>,
     stop: &AtomicBool,
     say: &dyn Fn(&str),
 ) -> Result<Ended, RunLost> {
-    let plan = recorded.plan().clone();
+    let plan = recorder.plan().clone();
     let round = round(&plan);
     let mut forecast = Forecast::new(&plan, &round);
     let mut conductor = Conductor { rig, plan: &plan, say, changes: 0 };
@@ -62,8 +62,9 @@ pub fn conduct(
             let begun = Instant::now();
             let (benchmark, targets) = (*benchmark, &chain.targets);
             let turn = Turn { block, benchmark, targets, say, time };
-            let attempt = |made: &mut Vec<Made>| conductor.attempt(benchmark, chain, made);
-            match attempts::measure(recorded, &turn, attempt) {
+            let attempt =
+                |proved: &mut Vec<ProvedState>| conductor.attempt(benchmark, chain, proved);
+            match attempts::measure(recorder, &turn, attempt) {
                 Err(RunLost::Rig(RigError::Stopped)) => return Ok(Ended::Stopped),
                 other => other?,
             }
@@ -102,24 +103,24 @@ struct Cache<'a> {
     is_new: bool,
 }
 
-type NotMade = attempts::NotMade<RigError>;
+type UnprovedState = attempts::UnprovedState<RigError>;
 
 impl Conductor<'_> {
-    /// Makes the states of a chain one after another, and adds those that are proved to `made`.
+    /// Makes the states of a chain one after another, and adds those that are proved to `proved`.
     fn attempt(
         &mut self,
         benchmark: NetworkBenchmark,
         chain: &Chain,
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade> {
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState> {
         let first = chain.targets[0].state;
         if !self.rig.is_serving() {
             (self.say)("booting the server");
             self.rig.serve(self.plan).map_err(|error| (first, error.into()))?;
         }
         let outcome = match chain.version {
-            None => self.on_server(benchmark, made),
-            Some(version) => self.on_client(benchmark, version, chain, made),
+            None => self.on_server(benchmark, proved),
+            Some(version) => self.on_client(benchmark, version, chain, proved),
         };
         self.rig.give_clients_up();
         outcome
@@ -128,14 +129,14 @@ impl Conductor<'_> {
     fn on_server(
         &mut self,
         benchmark: NetworkBenchmark,
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade> {
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState> {
         let measured = self.rig.perform_locally(benchmark.task());
         let measured = measured.map_err(|error| (NetworkState::Server, error.into()))?;
         let server =
             ServerCounters { before: measured.before.clone(), after: measured.after.clone() };
-        let replicate = Performed::new(vec![measured], server);
-        self.prove(benchmark, NetworkState::Server, replicate, made)
+        let replicate = MeasuredReplicate::new(vec![measured], server);
+        self.prove(benchmark, NetworkState::Server, replicate, proved)
     }
 
     /// Makes the states of a client. The hot state needs a cold one before it, and the page cache
@@ -145,20 +146,20 @@ impl Conductor<'_> {
         benchmark: NetworkBenchmark,
         version: Version,
         chain: &Chain,
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade> {
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState> {
         if benchmark == NetworkBenchmark::Coherence
             && let Some(file_system) = &chain.cache
         {
-            return self.coherence(version, file_system, made);
+            return self.coherence(version, file_system, proved);
         }
         let wants = |state| chain.targets.iter().any(|target| target.state == state);
         let Some(file_system) = &chain.cache else {
-            return self.boot_once(benchmark, version, None, &[NetworkState::None], made);
+            return self.boot_once(benchmark, version, None, &[NetworkState::None], proved);
         };
         if !benchmark.has(NetworkState::Cold) {
             let states = [NetworkState::None, NetworkState::PageCache];
-            return self.boot_once(benchmark, version, None, &states, made);
+            return self.boot_once(benchmark, version, None, &states, proved);
         }
         let (is_hot, page_cache) = (wants(NetworkState::Hot), wants(NetworkState::PageCache));
         let page_cache = page_cache.then_some(NetworkState::PageCache);
@@ -166,11 +167,11 @@ impl Conductor<'_> {
         states.extend(page_cache.filter(|_| !is_hot));
         let new = Cache { file_system, is_new: true };
         let kept = Cache { file_system, is_new: false };
-        self.boot_once(benchmark, version, Some(new), &states, made)?;
+        self.boot_once(benchmark, version, Some(new), &states, proved)?;
         if is_hot {
             let states: Vec<NetworkState> =
                 [NetworkState::Hot].into_iter().chain(page_cache).collect();
-            self.boot_once(benchmark, version, Some(kept), &states, made)?;
+            self.boot_once(benchmark, version, Some(kept), &states, proved)?;
         }
         Ok(())
     }
@@ -181,8 +182,8 @@ impl Conductor<'_> {
         &mut self,
         version: Version,
         file_system: &str,
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade> {
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState> {
         let (cold, hot) = (NetworkState::Cold, NetworkState::Hot);
         let mut before = Vec::new();
         let cache = |is_new| Some(Cache { file_system, is_new });
@@ -190,7 +191,8 @@ impl Conductor<'_> {
         self.changes += 1;
         let change = self.plan.content.seed.wrapping_add(self.changes);
         let changed = self.rig.change(change).map_err(|error| (hot, error.into()))?;
-        let sum = |made: &[Made]| made.first().map(|(_, one)| one.readers[0].measured.did.sum);
+        let sum =
+            |proved: &[ProvedState]| proved.first().map(|(_, one)| one.readers[0].measured.did.sum);
         if sum(&before) == Some(changed) {
             return Err((hot, Lost::Replicate("the server's file did not change".to_owned())));
         }
@@ -200,7 +202,7 @@ impl Conductor<'_> {
             let why = "the client did not see the new bytes: its cache is stale".to_owned();
             return Err((hot, Lost::Replicate(why)));
         }
-        made.append(&mut after);
+        proved.append(&mut after);
         Ok(())
     }
 
@@ -212,8 +214,8 @@ impl Conductor<'_> {
         version: Version,
         cache: Option<Cache<'_>>,
         states: &[NetworkState],
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade> {
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState> {
         let first = states[0];
         let of_first = |error: RigError| (first, Lost::from(error));
         self.rig.boot_clients(benchmark.clients()).map_err(of_first)?;
@@ -230,7 +232,7 @@ impl Conductor<'_> {
             if benchmark == NetworkBenchmark::Cull {
                 self.check_content().map_err(|lost| (state, lost))?;
             }
-            replicates.push((state, Performed::new(measured, server)));
+            replicates.push((state, MeasuredReplicate::new(measured, server)));
         }
         let settled = self.rig.settle().map_err(of_first)?;
         self.rig.end_clients().map_err(of_first)?;
@@ -241,7 +243,7 @@ impl Conductor<'_> {
         }
         replicates
             .into_iter()
-            .try_for_each(|(state, replicate)| self.prove(benchmark, state, replicate, made))
+            .try_for_each(|(state, replicate)| self.prove(benchmark, state, replicate, proved))
     }
 
     /// Checks that what the client has read is, byte by byte, what the server has. What the client
@@ -259,13 +261,13 @@ impl Conductor<'_> {
         &self,
         benchmark: NetworkBenchmark,
         state: NetworkState,
-        replicate: Performed,
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade> {
+        replicate: MeasuredReplicate,
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState> {
         let content_bytes = benchmark.bytes(&self.plan.content);
-        let proved = prove_all(state, benchmark, content_bytes, &replicate.readers);
-        proved.map_err(|why| (state, Lost::Replicate(why)))?;
-        made.push((state, replicate));
+        let outcome = prove_all(state, benchmark, content_bytes, &replicate.readers);
+        outcome.map_err(|why| (state, Lost::Replicate(why)))?;
+        proved.push((state, replicate));
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::RecordError;
-use crate::held::Held;
+use crate::open_directory::OpenDirectory;
 
 /// Digits that make `HdrHistogram`'s buckets equal to ours.
 const SIGNIFICANT_DIGITS: u8 = 2;
@@ -62,7 +62,7 @@ impl HistogramLocation {
 /// `end_of_known` is where the journal says that the log ends: anything after it was written by a
 /// process that died before it could say so, and is cut off.
 pub(crate) fn append(
-    directory: &Held,
+    directory: &OpenDirectory,
     name: &str,
     end_of_known: u64,
     histogram: &Histogram,
@@ -94,7 +94,7 @@ pub(crate) fn append(
 
 /// Reads the histograms at `locations` of the log of that name, in their order.
 pub(crate) fn read_each(
-    directory: &Held,
+    directory: &OpenDirectory,
     name: &str,
     locations: &[HistogramLocation],
 ) -> Result<Vec<Histogram>, RecordError> {
@@ -207,9 +207,9 @@ mod tests {
 
     const NAME: &str = "0000.hlog";
 
-    fn held() -> (tempfile::TempDir, Held) {
+    fn held() -> (tempfile::TempDir, OpenDirectory) {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let held = Held::open(directory.path()).expect("it was just made");
+        let held = OpenDirectory::open(directory.path()).expect("it was just made");
         (directory, held)
     }
 
@@ -223,7 +223,7 @@ mod tests {
         histogram.buckets().map(|bucket| (bucket.low, bucket.count)).collect()
     }
 
-    fn merged(held: &Held, locations: &[HistogramLocation]) -> Histogram {
+    fn merged(held: &OpenDirectory, locations: &[HistogramLocation]) -> Histogram {
         let mut all = Histogram::new();
         read_each(held, NAME, locations).expect("all lines").iter().for_each(|one| all.merge(one));
         all

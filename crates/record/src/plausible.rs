@@ -160,7 +160,7 @@ impl<'de> Deserialize<'de> for Moderate {
 }
 
 impl Moderate {
-    fn of<E: Error>(magnitude: f64) -> Result<Self, E> {
+    fn check<E: Error>(magnitude: f64) -> Result<Self, E> {
         Self::within(magnitude, NUMBER_MAX)
     }
 
@@ -194,15 +194,15 @@ impl<'de> Visitor<'de> for Moderate {
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Self, E> {
-        Self::of(value.unsigned_abs() as f64)
+        Self::check(value.unsigned_abs() as f64)
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Self, E> {
-        Self::of(value as f64)
+        Self::check(value as f64)
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Self, E> {
-        Self::of(value.abs())
+        Self::check(value.abs())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {

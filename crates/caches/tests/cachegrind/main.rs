@@ -131,7 +131,7 @@ fn found(report: &Report, names: &[&str]) -> Misses {
     let levels = report.levels.iter().filter(|level| names.contains(&level.name.as_str()));
     let levels: Vec<_> = levels.collect();
     Purpose::ALL
-        .map(|purpose| levels.iter().map(|one| one.lookups.of(purpose).accesses_missed).sum())
+        .map(|purpose| levels.iter().map(|one| one.lookups.get(purpose).accesses_missed).sum())
 }
 
 fn assert_near(ours: Misses, theirs: Misses, what: &str) {

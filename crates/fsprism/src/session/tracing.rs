@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::caches::Hierarchy;
-use ::lab::{Kernel, Lab, Parts, image, kernel};
+use ::lab::{ImageParts, Kernel, Lab, image, kernel};
 use footprint_suite::{
     GuestTarget, PhasesPlan, PhasesTraced, TraceOutcome, Tracer, TracingError, TracingPlan,
 };
@@ -32,7 +32,7 @@ impl Guests {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::clone(&stop))?;
         }
-        let lab = Lab::of_user().blame_input()?;
+        let lab = Lab::for_user().blame_input()?;
         let kernel = kernel::find(&lab, release).blame_input()?;
         Ok(Self { lab, kernel, stop })
     }
@@ -59,7 +59,7 @@ impl Guests {
     /// Builds their image, after which they can be traced.
     pub(crate) fn ready(&self) -> anyhow::Result<Tracing> {
         let program = start::this_program()?;
-        let parts = Parts { kernel: &self.kernel, program: &program, further: &[] };
+        let parts = ImageParts { kernel: &self.kernel, program: &program, further: &[] };
         let image = image::build(&self.lab, parts)?;
         let directory = TempDir::new()?;
         let library = footprint_library::write_into(directory.path())?;

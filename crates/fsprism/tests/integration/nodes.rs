@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use lab::command::Command;
-use lab::{Boot, Lab, Parts, image, kernel};
+use lab::{Boot, ImageParts, Lab, image, kernel};
 use machine::turn::{Purpose, Turn};
 
 use crate::guests::lab;
@@ -46,7 +46,7 @@ fn a_file_lies_in_the_memory_near_the_thread_that_reads_it() {
     };
     let kernel = kernel::find(&lab, None).expect("the lab has a kernel");
     let fsprism = Path::new(env!("CARGO_BIN_EXE_fsprism"));
-    let parts = Parts { kernel: &kernel, program: fsprism, further: &[] };
+    let parts = ImageParts { kernel: &kernel, program: fsprism, further: &[] };
     let image = image::build(&lab, parts).expect("an image");
     let (processors, nodes, memory_bytes) = (2, 2, 1 << 30);
     let time_limit = TIME_LIMIT;

@@ -11,7 +11,7 @@ use footprint::touched::Figures;
 use footprint::trace::Region;
 use footprint_study::{RegionFigures, regions};
 use footprint_trace::mark::{Edge, Mark};
-use lab::{Boot, Lab, Parts, Plugin, image, kernel};
+use lab::{Boot, ImageParts, Lab, Plugin, image, kernel};
 use machine::turn::{Purpose, Turn};
 
 use crate::guests::lab;
@@ -88,7 +88,7 @@ fn boot(lab: &Path, place: &Place, program: Vec<u8>) -> Boot {
     let lab = Lab::at(lab.to_owned());
     let kernel = kernel::find(&lab, None).expect("the lab has a kernel");
     let fsprism = Path::new(env!("CARGO_BIN_EXE_fsprism"));
-    let parts = Parts { kernel: &kernel, program: fsprism, further: &[] };
+    let parts = ImageParts { kernel: &kernel, program: fsprism, further: &[] };
     let image = image::build(&lab, parts).expect("an image");
     let mut boot = Boot::new(kernel, image);
     boot.processors = 2;

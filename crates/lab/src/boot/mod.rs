@@ -22,10 +22,10 @@ use crate::image::Image;
 use crate::image::cpio::Archive;
 use crate::kernel::Kernel;
 use crate::{edge, qemu};
-use supervise::{End, Limits};
+use supervise::{Limits, QemuExit};
 
 pub(crate) use console::{Console, last_lines, text};
-pub(crate) use supervise::Guarded;
+pub(crate) use supervise::ChildGuard;
 
 /// The name of the port over which files are handed back, on both sides.
 pub(crate) const PORT: &str = "fsprism.handover";
@@ -105,7 +105,7 @@ impl Boot {
     /// If QEMU cannot be started, or the guest hung, panicked, failed or stopped early.
     pub fn run(&self, into: &Path) -> Result<Handed, BootError> {
         qemu::check(self.plugin.is_some())?;
-        let initial = initial_files(&self.image, &self.job).map_err(BootError::of_room)?;
+        let initial = initial_files(&self.image, &self.job).map_err(BootError::from_write)?;
         let handover = tempfile::tempfile()?;
         let words = tempfile::tempfile()?;
         let console = Console::create(self.console.as_deref())?;
@@ -122,7 +122,7 @@ impl Boot {
 
     fn judge(
         &self,
-        end: End,
+        end: QemuExit,
         said: &str,
         mut handover: &File,
         into: &Path,
@@ -133,13 +133,15 @@ impl Boot {
         let last = console::last_lines(&console);
         let limit = self.time_limit;
         match (end, handed.ending) {
-            (End::Stopped, _) => Err(BootError::Stopped),
-            (End::Full, Ending::Cut) => Err(BootError::Full { directory: std::env::temp_dir() }),
+            (QemuExit::Stopped, _) => Err(BootError::Stopped),
+            (QemuExit::Full, Ending::Cut) => {
+                Err(BootError::Full { directory: std::env::temp_dir() })
+            }
             (_, Ending::Well) => Ok(Handed { files: handed.files, console }),
             (_, Ending::Failed(why)) => Err(BootError::Failed(why)),
-            (End::Late, Ending::Cut) => Err(BootError::Hung { limit, console: last }),
-            (End::Failed, Ending::Cut) => Err(qemu::refusal(said, self.plugin.is_some())),
-            (End::Well, Ending::Cut) => Err(match console::panic_lines(&console) {
+            (QemuExit::Late, Ending::Cut) => Err(BootError::Hung { limit, console: last }),
+            (QemuExit::Failed, Ending::Cut) => Err(qemu::refusal(said, self.plugin.is_some())),
+            (QemuExit::Well, Ending::Cut) => Err(match console::panic_lines(&console) {
                 Some(console) => BootError::Panicked { console },
                 None => BootError::Cut { files: handed.files.len(), console: last },
             }),
@@ -156,7 +158,7 @@ impl Boot {
         let memory_kib = self.memory_bytes >> 10;
         command.arg("-m").arg(format!("{memory_kib}k"));
         if self.nodes > 1 {
-            command.args(qemu::of_nodes(self.nodes, self.processors, memory_kib));
+            command.args(qemu::node_arguments(self.nodes, self.processors, memory_kib));
         }
         command.arg("-kernel").arg(self.kernel.file());
         command.arg("-initrd").arg(qemu::path_of(initial));

@@ -91,14 +91,14 @@ impl Plan {
 pub fn plan(lab: &Lab, request: &Request) -> Result<Plan, LabError> {
     match request {
         Request::Source(version) => source::plan(lab, version.as_deref()),
-        Request::Files(files) => of_files(lab, files),
-        Request::Release(release) => of_release(lab, release),
-        Request::Newest => of_release(lab, &newest()?),
+        Request::Files(files) => plan_for_files(lab, files),
+        Request::Release(release) => plan_for_release(lab, release),
+        Request::Newest => plan_for_release(lab, &newest()?),
     }
 }
 
-fn of_release(lab: &Lab, release: &str) -> Result<Plan, LabError> {
-    let installed = Files::of(Path::new("/"), release).filter(|files| files.modules.is_some());
+fn plan_for_release(lab: &Lab, release: &str) -> Result<Plan, LabError> {
+    let installed = Files::find(Path::new("/"), release).filter(|files| files.modules.is_some());
     if let Some(files) = installed {
         // The installed kernel changes under the same release when a developer rebuilds it.
         let name = format!("installed-{release}-{}", files.state()?);
@@ -112,7 +112,7 @@ fn of_release(lab: &Lab, release: &str) -> Result<Plan, LabError> {
     Ok(in_its_directory(lab, &name, Origin::Packages { release: release.to_owned(), packages }))
 }
 
-fn of_files(lab: &Lab, files: &[PathBuf]) -> Result<Plan, LabError> {
+fn plan_for_files(lab: &Lab, files: &[PathBuf]) -> Result<Plan, LabError> {
     let mut parts = Vec::new();
     for path in files {
         parts.push(fs::read(path).map_err(LabError::at(path))?);
@@ -175,7 +175,7 @@ pub fn build(lab: &Lab, plan: &Plan, say: &dyn Fn(&str)) -> Result<Kernel, LabEr
             let unpacked = package::fetch(packages, temporary.path())?;
             let names: Vec<&str> = packages.iter().map(|package| &*package.name).collect();
             let place = names.join(", ");
-            let found = Files::of(&unpacked, release);
+            let found = Files::find(&unpacked, release);
             keep(lab, plan, &found.ok_or_else(|| lacks("kernel", &place))?, Some(&place))
         }
         Origin::Source(package) => source::build(lab, plan, package, say),

@@ -16,7 +16,7 @@ use super::description::GuestRole;
 use super::error::RigError;
 use super::running::RigConditions;
 use super::wire::{self, Interface, Order, PORT};
-use crate::boot::{Console, Guarded, initial_files, last_lines};
+use crate::boot::{ChildGuard, Console, initial_files, last_lines};
 use crate::error::BootError;
 use crate::{edge, qemu};
 
@@ -39,7 +39,7 @@ pub(super) struct Start<'a> {
 #[derive(Debug)]
 pub(super) struct RunningGuest {
     role: String,
-    child: Guarded,
+    child: ChildGuard,
     control: UnixStream,
     console: Console,
     /// QEMU's own output.
@@ -49,7 +49,7 @@ pub(super) struct RunningGuest {
 impl RunningGuest {
     pub(super) fn start(start: &Start<'_>) -> Result<Self, RigError> {
         let Start { conditions, role, job, .. } = start;
-        let initial = initial_files(&conditions.image, job).map_err(BootError::of_room)?;
+        let initial = initial_files(&conditions.image, job).map_err(BootError::from_write)?;
         let (control, theirs) = UnixStream::pair()?;
         let theirs = File::from(OwnedFd::from(theirs));
         let console = Console::create(start.console)?;
@@ -60,7 +60,7 @@ impl RunningGuest {
         inherited.extend(&start.links);
         inherited.extend(start.disks);
         edge::guard(&mut command, &inherited);
-        let child = Guarded::spawn(&mut command)?;
+        let child = ChildGuard::spawn(&mut command)?;
         control.set_read_timeout(Some(LOOK))?;
         // A guest that does not read must not block the host forever.
         control.set_write_timeout(Some(Duration::from_secs(10)))?;

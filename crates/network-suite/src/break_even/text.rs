@@ -12,7 +12,7 @@ use crate::metrics::{EMULATED_TIME, RPCS};
 use crate::state::NetworkState;
 
 /// The result for files of one size.
-struct Point {
+struct SizeResult {
     files: u64,
     file_bytes: u64,
     /// Calls to the server without a cache, and with a hot one.
@@ -81,7 +81,7 @@ pub fn text(run: &Run, width: usize) -> Option<String> {
 }
 
 fn shown(rpcs: &[f64]) -> String {
-    Counted::of(rpcs).map_or_else(String::new, |counted| counted.to_string())
+    Counted::from_values(rpcs).map_or_else(String::new, |counted| counted.to_string())
 }
 
 fn parameter(cell: &Cell, name: &str) -> Option<u64> {
@@ -94,7 +94,7 @@ fn asked_rate(run: &Run) -> Option<f64> {
 }
 
 /// All sizes, in the order in which they were measured.
-fn points(run: &Run) -> Vec<Point> {
+fn points(run: &Run) -> Vec<SizeResult> {
     let cells = run.cells();
     let mut sizes: Vec<(u64, u64)> = Vec::new();
     for cell in cells.iter().filter(|cell| cell.benchmark == BENCHMARK) {
@@ -111,7 +111,7 @@ fn points(run: &Run) -> Vec<Point> {
         .collect()
 }
 
-fn point<'r>(run: &'r Run, cells: &[&'r Cell], file_bytes: u64, files: u64) -> Option<Point> {
+fn point<'r>(run: &'r Run, cells: &[&'r Cell], file_bytes: u64, files: u64) -> Option<SizeResult> {
     let of_state = |state: NetworkState| -> Vec<(&'r Cell, &'r Replicate)> {
         let of = |line: &'r Line| {
             let Line::Replicate(one) = line else { return None };
@@ -139,7 +139,7 @@ fn point<'r>(run: &'r Run, cells: &[&'r Cell], file_bytes: u64, files: u64) -> O
         rpcs.sort_by(f64::total_cmp);
         rpcs
     });
-    Some(Point { files, file_bytes, rpcs, place: course.place(), pairs: pairs.count() })
+    Some(SizeResult { files, file_bytes, rpcs, place: course.place(), pairs: pairs.count() })
 }
 
 /// Whether a cache pays at a rate, for one size, as far as known.
@@ -151,7 +151,7 @@ enum AtRate {
 }
 
 impl AtRate {
-    fn of(place: Place, rate: f64) -> Self {
+    fn new(place: Place, rate: f64) -> Self {
         match place {
             Place::Between(low, _) | Place::From(low) if rate <= low => Self::Pays,
             Place::Above(most) if rate <= most => Self::Pays,
@@ -167,9 +167,9 @@ impl AtRate {
 }
 
 /// A sentence that says for which sizes a cache pays at a rate.
-fn at_rate(points: &[Point], rate: f64) -> String {
+fn at_rate(points: &[SizeResult], rate: f64) -> String {
     let sizes = |wanted: AtRate| {
-        let sizes = points.iter().filter(|point| AtRate::of(point.place, rate) == wanted);
+        let sizes = points.iter().filter(|point| AtRate::new(point.place, rate) == wanted);
         let words: Vec<String> =
             sizes.map(|point| textual::size(point.file_bytes as f64, 0)).collect();
         (!words.is_empty()).then(|| textual::list(&words, "and"))
@@ -183,11 +183,11 @@ fn at_rate(points: &[Point], rate: f64) -> String {
 }
 
 /// A sentence that says whether a cache breaks even in calls to the server.
-fn calls(points: &[Point]) -> &'static str {
+fn calls(points: &[SizeResult]) -> &'static str {
     let most = |rpcs: &[f64]| rpcs.last().copied().unwrap_or(0.0);
     let least = |rpcs: &[f64]| rpcs.first().copied().unwrap_or(0.0);
-    let saves = |point: &Point| most(&point.rpcs[1]) < least(&point.rpcs[0]);
-    let costs = |point: &Point| least(&point.rpcs[1]) >= most(&point.rpcs[0]);
+    let saves = |point: &SizeResult| most(&point.rpcs[1]) < least(&point.rpcs[0]);
+    let costs = |point: &SizeResult| least(&point.rpcs[1]) >= most(&point.rpcs[0]);
     if points.iter().all(saves) {
         "In calls to the server there is no break-even: a cache saves READs at every rate, for \
          every size."
@@ -203,8 +203,8 @@ fn calls(points: &[Point]) -> &'static str {
 mod tests {
     use super::*;
 
-    fn point(file_bytes: u64, place: Place) -> Point {
-        Point { files: 1, file_bytes, rpcs: [vec![9.0, 9.0], vec![2.0, 3.0]], place, pairs: 2 }
+    fn point(file_bytes: u64, place: Place) -> SizeResult {
+        SizeResult { files: 1, file_bytes, rpcs: [vec![9.0, 9.0], vec![2.0, 3.0]], place, pairs: 2 }
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn calls_are_saved_or_not() {
         assert!(calls(&[point(1, Place::Unknown)]).contains("no break-even"));
-        let same = Point { rpcs: [vec![9.0], vec![9.0]], ..point(1, Place::Unknown) };
+        let same = SizeResult { rpcs: [vec![9.0], vec![9.0]], ..point(1, Place::Unknown) };
         assert!(calls(&[same]).contains("never pays"));
     }
 }

@@ -2,7 +2,7 @@
 //! and only with the pages whose residency is informative.
 
 use super::bins::Bins;
-use crate::observed::Observed;
+use crate::observed_trace::ObservedTrace;
 use crate::policy::{Policy, Size};
 use crate::trace::Access;
 
@@ -47,7 +47,7 @@ pub(super) struct Model {
 }
 
 impl Case {
-    pub(super) fn new(observed: &Observed, pages_per_group: u32) -> Self {
+    pub(super) fn new(observed: &ObservedTrace, pages_per_group: u32) -> Self {
         let trace = observed.trace();
         let group_of = |access: &Access| Access { page: access.page / pages_per_group, ..*access };
         let accesses: Vec<Access> = trace.accesses().iter().map(group_of).collect();

@@ -23,7 +23,7 @@ use stats::interval::mean_interval;
 use stats::{Interval, Sample};
 
 use crate::error::FitError;
-use crate::observed::Observed;
+use crate::observed_trace::ObservedTrace;
 use crate::policy::Policy;
 use case::{Case, Model};
 pub use grouping::Grouping;
@@ -119,7 +119,7 @@ impl Fit {
 /// # Errors
 /// If the range of capacities is empty, groups have no pages, the level is not between 0 and 0.99,
 /// or nothing was evicted or nothing resident.
-pub fn fit(battery: &[Observed], question: &Question) -> Result<Fit, FitError> {
+pub fn fit(battery: &[ObservedTrace], question: &Question) -> Result<Fit, FitError> {
     let pages_per_group = check(battery, question)?;
     let cases: Vec<Case> =
         battery.iter().map(|observed| Case::new(observed, pages_per_group)).collect();
@@ -147,7 +147,7 @@ pub fn fit(battery: &[Observed], question: &Question) -> Result<Fit, FitError> {
 }
 
 /// Rejects what cannot be answered, and returns how many pages come and go together.
-fn check(battery: &[Observed], question: &Question) -> Result<u32, FitError> {
+fn check(battery: &[ObservedTrace], question: &Question) -> Result<u32, FitError> {
     let (low, high) = question.capacity_pages.clone().into_inner();
     if low == 0 || low > high {
         return Err(FitError::Capacity { low, high });
@@ -164,7 +164,7 @@ fn check(battery: &[Observed], question: &Question) -> Result<u32, FitError> {
 }
 
 /// The share of pages that are resident at a moment without having been accessed before.
-fn unaccessed(battery: &[Observed]) -> f64 {
+fn unaccessed(battery: &[ObservedTrace]) -> f64 {
     let [mut pages, mut resident] = [0u64; 2];
     for observed in battery {
         let trace = observed.trace();

@@ -4,7 +4,7 @@
 
 use super::lists::Lists;
 use super::{Cache, Size};
-use crate::trace::{Access, Kind};
+use crate::trace::{Access, AccessKind};
 
 const WORKING: u8 = 0;
 const CLEAN: u8 = 1;
@@ -53,7 +53,7 @@ impl Cache for CleanFirst {
         if !self.is_resident(access.page) && self.resident() >= self.capacity {
             self.evict();
         }
-        if access.kind == Kind::Write {
+        if access.kind == AccessKind::Write {
             self.dirty[access.page as usize] = true;
         }
         self.lists.put_newest(WORKING, access.page);

@@ -26,7 +26,7 @@
 
 use super::lists::Lists;
 use super::{Cache, Size};
-use crate::trace::{Access, Kind};
+use crate::trace::{Access, AccessKind};
 
 const INACTIVE: u8 = 0;
 const ACTIVE: u8 = 1;
@@ -102,7 +102,7 @@ impl Linux {
         }
         let shadow = std::mem::take(&mut self.flags[page as usize]).evicted_at;
         let is_recent = |evicted_at| self.age - evicted_at <= self.lists.length(ACTIVE);
-        let is_counted = access.kind == Kind::Read && self.statistics == Statistics::Current;
+        let is_counted = access.kind == AccessKind::Read && self.statistics == Statistics::Current;
         if is_counted && shadow.is_some_and(is_recent) {
             self.activate(page);
             self.refaulted = true;
@@ -167,8 +167,8 @@ impl Cache for Linux {
             self.add(access);
         }
         match access.kind {
-            Kind::Read => self.mark_accessed(access.page),
-            Kind::Write => self.flags[access.page as usize].dirty = true,
+            AccessKind::Read => self.mark_accessed(access.page),
+            AccessKind::Write => self.flags[access.page as usize].dirty = true,
         }
     }
 

@@ -5,7 +5,7 @@ use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use network_suite::{Ended, NetworkBenchmark, OwnMount, Recorded, Watch};
+use network_suite::{Ended, NetworkBenchmark, OwnMount, RunRecorder, Watch};
 use record::{EndReason, RunDirectory};
 use suites::Testbed;
 use targets::{Location, TargetSpec};
@@ -26,7 +26,7 @@ pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<Done>
         let why = anyhow::anyhow!("--at {at} names no directory: name one on an NFS mount");
         return Err(why).blame_input();
     };
-    let mount = OwnMount::at(path, &spec.label).blame_input()?;
+    let mount = OwnMount::find(path, &spec.label).blame_input()?;
     let run = fscache::run_record("run", options);
     let content = fscache::content(arguments, run.seed);
     let (benchmarks, runs) = (benchmarks(options)?, fscache::runs(options));
@@ -43,7 +43,7 @@ pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<Done>
     let base = runner::manifest(run, making.scratch(), clock);
     let reserved = runner::run_directory(how.out.as_deref(), &base.run).blame_input()?;
     let mut directory = reserved.begin(&network_suite::manifest(base, &plan))?;
-    let mut recorded = Recorded::begin(&mut directory, plan)?;
+    let mut recorder = RunRecorder::begin(&mut directory, plan)?;
     let root = live.first().map(|one| one.target().root().to_owned()).unwrap_or_default();
     let drop = arguments.drop.as_deref();
     let watch = Watch {
@@ -52,10 +52,10 @@ pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<Done>
         was_suspended: &suites::was_stopped,
     };
     let outcome =
-        network_suite::conduct_on_mount(&mount, &root, drop, &mut recorded, &watch, &output::say);
+        network_suite::conduct_on_mount(&mount, &root, drop, &mut recorder, &watch, &output::say);
     let is_guarded = matches!(outcome, Ok(Ended::Done)) || workshop.is_guarded();
     let closed = Testbed::close(live, workshop);
-    recorded.end(match &outcome {
+    recorder.end(match &outcome {
         Ok(Ended::Done) => EndReason::Blocks,
         Ok(Ended::Stopped) | Err(_) => EndReason::Interrupted,
     })?;

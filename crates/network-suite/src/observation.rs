@@ -4,14 +4,14 @@ use lab::rig::Shape;
 use network_guest::counters::{
     CacheCounters, Counters, DiskCounters, MountCounters, NetworkCounters, OperationCounters,
 };
-use network_guest::{Measured, Settled};
+use network_guest::{Settled, TaskMeasurement};
 
 use crate::plan::NetworkBenchmark;
 
 /// What one client did, or the server itself if the files are read there.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reader {
-    pub(crate) measured: Measured,
+    pub(crate) measured: TaskMeasurement,
     /// Its cache after everything was written to it, if there was one and it was stopped.
     pub(crate) settled: Option<Settled>,
 }
@@ -24,14 +24,14 @@ pub(crate) struct ServerCounters {
 }
 
 /// A measured replicate of one target.
-pub(crate) struct Performed {
+pub(crate) struct MeasuredReplicate {
     /// The readers that took part, all at the same time.
     pub(crate) readers: Vec<Reader>,
     pub(crate) server: ServerCounters,
 }
 
-impl Performed {
-    pub(crate) fn new(measured: Vec<Measured>, server: ServerCounters) -> Self {
+impl MeasuredReplicate {
+    pub(crate) fn new(measured: Vec<TaskMeasurement>, server: ServerCounters) -> Self {
         let reader = |measured| Reader { measured, settled: None };
         Self { readers: measured.into_iter().map(reader).collect(), server }
     }
@@ -43,7 +43,7 @@ impl Performed {
 }
 
 /// What happened on all sides between two moments.
-pub(crate) struct Observed<'a> {
+pub(crate) struct Observation<'a> {
     /// The benchmark that was run.
     pub(crate) benchmark: NetworkBenchmark,
     /// The readers that ran it, all at the same time.
@@ -55,10 +55,10 @@ pub(crate) struct Observed<'a> {
     pub(crate) is_own: bool,
 }
 
-impl<'a> Observed<'a> {
+impl<'a> Observation<'a> {
     /// Each client separately.
-    pub(crate) fn each(&self) -> impl Iterator<Item = Observed<'a>> {
-        self.readers.chunks(1).map(|readers| Observed { readers, ..*self })
+    pub(crate) fn clients(&self) -> impl Iterator<Item = Observation<'a>> {
+        self.readers.chunks(1).map(|readers| Observation { readers, ..*self })
     }
 
     pub(crate) fn mount(&self, pick: impl Fn(&MountCounters) -> u64) -> f64 {
@@ -100,7 +100,7 @@ impl<'a> Observed<'a> {
     }
 
     /// What the caches contain.
-    pub(crate) fn held(&self, pick: fn(&Settled) -> u64) -> f64 {
+    pub(crate) fn cache_contents(&self, pick: fn(&Settled) -> u64) -> f64 {
         self.readers.iter().map(|one| one.settled.as_ref().map_or(0, pick) as f64).sum()
     }
 
@@ -115,8 +115,8 @@ impl<'a> Observed<'a> {
     }
 
     /// The smallest value of a share over the clients.
-    pub(crate) fn least(&self, share: impl Fn(&Observed<'a>) -> f64) -> f64 {
-        self.each().map(|one| share(&one)).fold(f64::INFINITY, f64::min)
+    pub(crate) fn least(&self, share: impl Fn(&Observation<'a>) -> f64) -> f64 {
+        self.clients().map(|one| share(&one)).fold(f64::INFINITY, f64::min)
     }
 
     /// Percentage of the time that the link was busy with what went over it in one direction, the
@@ -188,7 +188,7 @@ fn idle_percent(before: &Counters, after: &Counters) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use network_guest::task::Did;
+    use network_guest::task::TaskResult;
 
     use super::*;
 
@@ -196,8 +196,8 @@ mod tests {
         let mount = MountCounters { server_read_bytes, ..Default::default() };
         let network = NetworkCounters { received_bytes: server_read_bytes, ..Default::default() };
         let after = Counters { mount: Some(mount), network, ..Counters::default() };
-        let (did, before) = (Did::default(), Counters::default());
-        let measured = Measured { did, elapsed_ns, before, after, resident: None };
+        let (did, before) = (TaskResult::default(), Counters::default());
+        let measured = TaskMeasurement { did, elapsed_ns, before, after, resident: None };
         Reader { measured, settled: None }
     }
 
@@ -208,13 +208,13 @@ mod tests {
         let link = Shape { rate_bits_per_s: Some(8000), ..Shape::default() };
         let benchmark = NetworkBenchmark::TwoClients;
         let observed =
-            Observed { benchmark, readers: &readers, server: &server, link, is_own: false };
+            Observation { benchmark, readers: &readers, server: &server, link, is_own: false };
         assert_eq!(observed.mount(|mount| mount.server_read_bytes), 2000.0);
         assert_eq!(observed.slowest_ns(), 2e9);
         assert_eq!(observed.overlap(), 50.0);
         // Each has its own link, one of which was idle for half of the time.
-        assert_eq!(observed.least(Observed::link_busy), 50.0);
-        let bytes = |one: Observed<'_>| one.mount(|mount| mount.server_read_bytes);
-        assert_eq!(observed.each().map(bytes).collect::<Vec<_>>(), [1000.0, 1000.0]);
+        assert_eq!(observed.least(Observation::link_busy), 50.0);
+        let bytes = |one: Observation<'_>| one.mount(|mount| mount.server_read_bytes);
+        assert_eq!(observed.clients().map(bytes).collect::<Vec<_>>(), [1000.0, 1000.0]);
     }
 }
