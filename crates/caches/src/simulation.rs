@@ -3,7 +3,7 @@
 use crate::access::{Access, Purpose};
 use crate::cache::{Cache, LineState, Victim};
 use crate::geometry::Geometry;
-use crate::hierarchy::{First, Hierarchy, Inclusion, lower_name};
+use crate::hierarchy::{FirstLevel, Hierarchy, Inclusion, lower_name};
 use crate::report::{LevelReport, Lookups, PerPurpose, Report};
 
 /// Caches, their contents, and the counts since the region began.
@@ -83,8 +83,8 @@ impl Simulation {
         let first = hierarchy.first_level();
         let data = first.len() - 1;
         let instruction = match hierarchy.first() {
-            First::Split { .. } | First::Unified(_) => Some(0),
-            First::Data(_) => None,
+            FirstLevel::Split { .. } | FirstLevel::Unified(_) => Some(0),
+            FirstLevel::Data(_) => None,
         };
         let above = first.iter().map(|&(name, geometry)| {
             Level::new(name.to_owned(), geometry, Inclusion::NonInclusive)

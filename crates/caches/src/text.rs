@@ -108,7 +108,9 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use crate::{Access, Purpose};
-    use crate::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape, Simulation};
+    use crate::{
+        CachePolicy, FirstLevel, Geometry, Hierarchy, Inclusion, LowerLevel, Shape, Simulation,
+    };
 
     #[test]
     fn a_report_names_every_figure() {
@@ -117,8 +119,8 @@ mod tests {
         let small = Geometry::new(shape).expect("a cache");
         let lower = Shape { size_bytes: 1 << 20, policy: CachePolicy::TreePlru, ..shape };
         let geometry = Geometry::new(lower).expect("a cache");
-        let lower = vec![Lower { geometry, inclusion: Inclusion::Inclusive }];
-        let caches = Hierarchy::new(First::Data(small), lower).expect("two caches");
+        let lower = vec![LowerLevel { geometry, inclusion: Inclusion::Inclusive }];
+        let caches = Hierarchy::new(FirstLevel::Data(small), lower).expect("two caches");
         let mut simulation = Simulation::new(&caches);
         for (purpose, address) in [(Purpose::Load, 60), (Purpose::Store, 64), (Purpose::Fetch, 0)] {
             simulation.access(Access { purpose, address, bytes: 8 });

@@ -8,7 +8,7 @@ use targets::{Surroundings, TargetError, TargetSpec, Workshop};
 use thiserror::Error;
 
 use crate::marked::MarkedCall;
-use crate::prepared::Prepared;
+use crate::prepared::PreparedCall;
 use crate::{Failed, Job, JobOutcome, KernelCacheState, TracedCall};
 
 /// The block device on which a guest makes its target. It is in memory, so that every request
@@ -83,7 +83,7 @@ fn repeat(job: &Job, operation: TracedCall, directory: &Path, number: &mut u32) 
     let codes = std::iter::repeat_n(&unmarked, job.warm_up as usize)
         .chain(std::iter::repeat_n(&marked, job.repetitions as usize));
     for code in codes {
-        let prepared = Prepared::new(operation, directory, *number)?;
+        let prepared = PreparedCall::new(operation, directory, *number)?;
         *number += 1;
         if job.state == KernelCacheState::Cold {
             drop_caches()?;

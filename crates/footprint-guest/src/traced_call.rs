@@ -12,10 +12,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 use workload::Operation;
 
-use crate::marked::Gives;
+use crate::marked::ReturnValue;
 use crate::unresolved_call::Argument::{Buffer, Descriptor, Name, Number};
 use crate::unresolved_call::{
-    AT_FDCWD, BYTES, ENTRIES_BYTES, MODE, Prepare, Removed, UnresolvedCall, full,
+    AT_FDCWD, BYTES, ENTRIES_BYTES, Leftover, MODE, Prepare, UnresolvedCall, full,
 };
 
 /// A system call that a guest executes to be traced.
@@ -31,9 +31,9 @@ pub(crate) struct CallRow {
     operation: Option<Operation>,
     /// Whether it is traced if the user names no calls.
     by_default: bool,
-    pub(crate) gives: Gives,
+    pub(crate) returns: ReturnValue,
     /// How to remove what it leaves behind.
-    pub(crate) removed: Removed,
+    pub(crate) leftover: Leftover,
     pub(crate) prepare: Prepare,
 }
 
@@ -56,15 +56,15 @@ const fn row(
     operation: Operation,
     prepare: Prepare,
 ) -> CallRow {
-    let (by_default, gives, removed) = (false, Gives::Number, Removed::File);
-    CallRow { name, title, operation: Some(operation), by_default, gives, removed, prepare }
+    let (by_default, returns, leftover) = (false, ReturnValue::Number, Leftover::File);
+    CallRow { name, title, operation: Some(operation), by_default, returns, leftover, prepare }
 }
 
 /// The position is the call's number in marks, which traces store: append new ones at the end.
 static ROWS: [CallRow; 18] = [
     CallRow {
         by_default: true,
-        gives: Gives::Descriptor,
+        returns: ReturnValue::Descriptor,
         ..row("create", "create a file", Operation::Create, |at| {
             let arguments = vec![Name(at.path.clone()), MODE];
             Ok(UnresolvedCall::new(libc::SYS_creat, arguments).leaves(&at.path))
@@ -102,7 +102,7 @@ static ROWS: [CallRow; 18] = [
         })
     },
     CallRow {
-        gives: Gives::Descriptor,
+        returns: ReturnValue::Descriptor,
         ..row("open", "open a file", Operation::Open, |at| {
             full(&at.path)?;
             let arguments = vec![Name(at.path.clone()), Number(0)];
@@ -130,7 +130,7 @@ static ROWS: [CallRow; 18] = [
         })
     },
     CallRow {
-        removed: Removed::Directory,
+        leftover: Leftover::Directory,
         ..row("mkdir", "make a directory", Operation::Mkdir, |at| {
             let arguments = vec![Name(at.path.clone()), MODE];
             Ok(UnresolvedCall::new(libc::SYS_mkdir, arguments).leaves(&at.path))
@@ -170,8 +170,8 @@ static ROWS: [CallRow; 18] = [
         title: "getppid, a system call without a file system",
         operation: None,
         by_default: true,
-        gives: Gives::Number,
-        removed: Removed::File,
+        returns: ReturnValue::Number,
+        leftover: Leftover::File,
         prepare: |_| Ok(UnresolvedCall::new(libc::SYS_getppid, vec![])),
     },
     row("fdatasync", "fdatasync a file of 4 KiB just written", Operation::Fdatasync, |at| {

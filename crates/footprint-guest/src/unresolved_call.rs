@@ -39,7 +39,7 @@ pub(crate) type Prepare = fn(&CallPaths<'_>) -> io::Result<UnresolvedCall>;
 
 /// How to remove what a call leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Removed {
+pub(crate) enum Leftover {
     File,
     Directory,
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use footprint_trace::event::{Access, AccessKind};
 use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::mark::{Edge, Mark};
-use footprint_trace::reader::Cut;
+use footprint_trace::reader::CutReason;
 use footprint_trace::translation::{self, CodePart, Instruction};
 use footprint_trace::{BlockId, TracedBlock, x86};
 
@@ -216,7 +216,7 @@ extern "C" fn on_vcpu_begin(_id: u64, index: c_uint) {
     let whole = IS_WHOLE.load(Ordering::Relaxed);
     let coverage = if whole { Coverage::Whole } else { Coverage::Marked };
     let Some(slot) = VCPUS.get(index as usize) else {
-        recorder::cut_off(Cut::Vcpus);
+        recorder::cut_off(CutReason::Vcpus);
         return;
     };
     // The vCPU that had this index before, if any, has ended and was flushed then.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use footprint::description::Repetitions;
-use footprint::regions::Wanted;
+use footprint::regions::RegionQuery;
 use footprint::simulated::{CacheOutcome, CachesToSimulate};
 use footprint::touched::{Figures, Footprint};
 use footprint::trace::{Completeness, Region};
@@ -47,8 +47,8 @@ impl Choice {
     }
 
     /// What the walk must find out. Caches are simulated only if this walk may be the only one.
-    pub(crate) fn wanted<'a>(&self, caches: Option<CachesToSimulate<'a>>) -> Wanted<'a> {
-        Wanted { regions: None, caches: caches.filter(|_| self.single.is_some()) }
+    pub(crate) fn query<'a>(&self, caches: Option<CachesToSimulate<'a>>) -> RegionQuery<'a> {
+        RegionQuery { regions: None, caches: caches.filter(|_| self.single.is_some()) }
     }
 
     /// Takes one execution into account.

@@ -6,7 +6,7 @@ use std::path::Path;
 use footprint::categories::{Categories, OTHER};
 use footprint::cgstacks::{CategorizedTrace, Frames, Weight};
 use footprint::description::{Description, NumberedName};
-use footprint::regions::{Wanted, for_each_region};
+use footprint::regions::{RegionQuery, for_each_region};
 use footprint::touched::{Footprint, LINE_BYTES};
 use footprint::trace::{Completeness, Context, Region, StackTree, Walk};
 use footprint_trace::header::Scope;
@@ -50,7 +50,7 @@ pub fn operation_stacks(trace: &Path) -> Result<TraceStacks, StudyError> {
     let mut walk = Walk::new(*reader.header(), names);
     let categories = Categories::default();
     let mut operations: Vec<OperationStacks> = Vec::new();
-    for_each_region(&mut walk, &mut reader, Wanted::default(), |walk, footprint, _| {
+    for_each_region(&mut walk, &mut reader, RegionQuery::default(), |walk, footprint, _| {
         let Some(operation) = operation(walk.names(), &footprint) else { return };
         let (code, stacks, names) = (walk.code(), walk.stacks(), walk.names());
         let walked =

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use caches::Report;
-use footprint::regions::{Wanted, for_each_region};
+use footprint::regions::{RegionQuery, for_each_region};
 use footprint::simulated::CachesToSimulate;
 use footprint::touched::{Figures, Footprint};
 use footprint::trace::{Completeness, Context, Names, Region, Walk};
@@ -36,7 +36,7 @@ pub fn regions<N: Names>(
 ) -> Result<Vec<RegionFigures>, StudyError> {
     let mut reader = open(path)?;
     let mut walk = Walk::new(*reader.header(), names);
-    let wanted = Wanted { regions: None, caches };
+    let wanted = RegionQuery { regions: None, caches };
     let mut found = Vec::new();
     for_each_region(&mut walk, &mut reader, wanted, |walk, footprint, outcome| {
         let Footprint { region, completeness, .. } = footprint;

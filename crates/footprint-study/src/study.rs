@@ -8,7 +8,7 @@ use footprint::cachemap::WalkedTrace;
 use footprint::categories::Categories;
 use footprint::cgstacks::CategorizedTrace;
 use footprint::description::{Description, NumberedName};
-use footprint::regions::{Wanted, for_each_region};
+use footprint::regions::{RegionQuery, for_each_region};
 use footprint::simulated::{CacheOutcome, CachesToSimulate, Warmth};
 use footprint::touched::{Figures, Footprint};
 use footprint::trace::{Region, Walk};
@@ -78,7 +78,7 @@ impl Studied {
         let warmth = Warmth::Empty;
         let caches = questions.caches.as_ref();
         let caches = caches.map(|hierarchy| CachesToSimulate { hierarchy, warmth });
-        let wanted = choice.wanted(caches);
+        let wanted = choice.query(caches);
         let walked = for_each_region(&mut walk, &mut reader, wanted, |walk, footprint, outcome| {
             choice.add(figures_of(walk, &footprint), footprint, outcome);
         });
@@ -86,7 +86,7 @@ impl Studied {
         if shown.is_empty() && !chosen.is_empty() {
             walk.rewind();
             let regions: Vec<Region> = chosen.iter().map(|(region, _)| *region).collect();
-            let wanted = Wanted { regions: Some(&regions), caches };
+            let wanted = RegionQuery { regions: Some(&regions), caches };
             let again =
                 for_each_region(&mut walk, &mut open(path)?, wanted, |_, footprint, outcome| {
                     shown.push((footprint, outcome));

@@ -40,9 +40,9 @@ pub(crate) fn measure<N: Names>(
 }
 
 /// The values of a region; `None` for what was executed outside of marks.
-fn measured_execution(of: &RegionFigures) -> Option<MeasuredExecution> {
-    let Region::Marked { operation, repetition, .. } = of.region else { return None };
+fn measured_execution(region: &RegionFigures) -> Option<MeasuredExecution> {
+    let Region::Marked { operation, repetition, .. } = region.region else { return None };
     let operation = TracedCall::from_number(operation)?;
-    let values = metrics::values(&of.figures, of.report.as_ref());
-    Some(MeasuredExecution { operation, repetition, completeness: of.completeness, values })
+    let values = metrics::values(&region.figures, region.report.as_ref());
+    Some(MeasuredExecution { operation, repetition, completeness: region.completeness, values })
 }

@@ -74,7 +74,7 @@ fn level_names(caches: &Hierarchy) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use caches::{CachePolicy, First, Geometry, Inclusion, Lower, Shape, Simulation};
+    use caches::{CachePolicy, FirstLevel, Geometry, Inclusion, LowerLevel, Shape, Simulation};
 
     use super::*;
 
@@ -84,8 +84,8 @@ mod tests {
             let policy = CachePolicy::Lru;
             Geometry::new(Shape { size_bytes, line_bytes: 64, ways: 8, policy }).unwrap()
         };
-        let first = First::Split { instruction: geometry(32 << 10), data: geometry(32 << 10) };
-        let lower = Lower { geometry: geometry(1 << 20), inclusion: Inclusion::NonInclusive };
+        let first = FirstLevel::Split { instruction: geometry(32 << 10), data: geometry(32 << 10) };
+        let lower = LowerLevel { geometry: geometry(1 << 20), inclusion: Inclusion::NonInclusive };
         let caches = Hierarchy::new(first, vec![lower]).unwrap();
         let figures = Figures { instruction_lines: 3, data_lines: 4, ..Figures::default() };
         for caches in [None, Some(&caches)] {

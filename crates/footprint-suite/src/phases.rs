@@ -173,7 +173,7 @@ fn executions(regions: &[RegionFigures], phases: usize) -> impl Iterator<Item = 
         let Region::Marked { operation, .. } = region.region else { continue };
         match all.last_mut() {
             Some(execution) if operation == PhasePosition::Later.operation() => {
-                execution.push(region)
+                execution.push(region);
             }
             _ => all.push(vec![region]),
         }
@@ -239,7 +239,7 @@ fn values(figures: &Figures, report: &Report) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use caches::{CachePolicy, First, Geometry, Inclusion, Lower, Shape, Simulation};
+    use caches::{CachePolicy, FirstLevel, Geometry, Inclusion, LowerLevel, Shape, Simulation};
 
     use super::*;
 
@@ -248,9 +248,10 @@ mod tests {
             let policy = CachePolicy::Lru;
             Geometry::new(Shape { size_bytes, line_bytes: 32, ways: 4, policy }).unwrap()
         };
-        let first = First::Split { instruction: geometry(1 << 14), data: geometry(1 << 14) };
+        let first = FirstLevel::Split { instruction: geometry(1 << 14), data: geometry(1 << 14) };
         let inclusion = Inclusion::NonInclusive;
-        let lower = [1 << 18, 1 << 20].map(|bytes| Lower { geometry: geometry(bytes), inclusion });
+        let lower =
+            [1 << 18, 1 << 20].map(|bytes| LowerLevel { geometry: geometry(bytes), inclusion });
         Hierarchy::new(first, lower.to_vec()).unwrap()
     }
 

@@ -33,11 +33,11 @@ impl TargetFootprints {
     /// as the user knows it.
     #[must_use]
     pub fn new(
-        one: TraceOutcome,
+        outcome: TraceOutcome,
         caches: Option<&Hierarchy>,
         directory: &ReservedDirectory,
     ) -> Self {
-        let TraceOutcome { target, plan, left_out, trace, traced } = one;
+        let TraceOutcome { target, plan, left_out, trace, traced } = outcome;
         let measured = traced.map_err(|error| error.to_string()).and_then(|traced| {
             let measured = measure(&trace, traced.description, caches);
             Ok((traced.outcome, measured.map_err(|error| error.to_string())?))

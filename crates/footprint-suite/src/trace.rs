@@ -11,7 +11,7 @@ use footprint_guest::{Failed, Job, JobOutcome, TracedCall, inside};
 use footprint_symbols::describe::{KernelSources, Sources, describe};
 use footprint_symbols::touched::TouchedAddresses;
 use footprint_trace::attachments;
-use footprint_trace::reader::{Cut, TraceReader};
+use footprint_trace::reader::{CutReason, TraceReader};
 use lab::{Boot, BootError, Image, Kernel, Plugin};
 
 use crate::error::TracingError;
@@ -171,7 +171,7 @@ impl Tracer {
         trace: &Path,
         handed: &Path,
         outcome: &JobOutcome,
-    ) -> Result<(Description, Option<Cut>), TracingError> {
+    ) -> Result<(Description, Option<CutReason>), TracingError> {
         let (Description { functions, inlined, data, types, .. }, cut) =
             self.named(trace, handed)?;
         let labelled = self.labelled(target, plan, outcome);
@@ -184,7 +184,7 @@ impl Tracer {
         &self,
         trace: &Path,
         handed: &Path,
-    ) -> Result<(Description, Option<Cut>), TracingError> {
+    ) -> Result<(Description, Option<CutReason>), TracingError> {
         let file = File::open(trace).map_err(file_error(trace))?;
         let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
         let touched = TouchedAddresses::read(&mut reader)?;

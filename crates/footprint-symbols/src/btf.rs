@@ -123,12 +123,12 @@ impl Btf {
     /// Whether all names and types that types refer to exist.
     fn is_sound(&self) -> bool {
         (self.first..self.end()).all(|id| {
-            let Some(one) = self.get(id) else { return false };
-            let refers = match one.kind {
-                TypeKind::Pointer | TypeKind::Alias => one.size < self.end(),
-                TypeKind::Array => one.word(0) < self.end(),
+            let Some(ty) = self.get(id) else { return false };
+            let refers = match ty.kind {
+                TypeKind::Pointer | TypeKind::Alias => ty.size < self.end(),
+                TypeKind::Array => ty.word(0) < self.end(),
                 TypeKind::Struct | TypeKind::Union => {
-                    one.extra.as_chunks::<12>().0.iter().all(|member| {
+                    ty.extra.as_chunks::<12>().0.iter().all(|member| {
                         word(member, 0) < self.strings_end() && word(member, 1) < self.end()
                     })
                 }
@@ -138,7 +138,7 @@ impl Btf {
                 | TypeKind::Float
                 | TypeKind::Other => true,
             };
-            refers && one.name < self.strings_end()
+            refers && ty.name < self.strings_end()
         })
     }
 
@@ -171,7 +171,7 @@ impl Btf {
     fn find(&self, name: &str, kinds: &[TypeKind]) -> Option<Type<'_>> {
         let own = (self.first..self.end())
             .filter_map(|id| self.get(id))
-            .find(|one| kinds.contains(&one.kind) && self.is_named(one.name, name));
+            .find(|ty| kinds.contains(&ty.kind) && self.is_named(ty.name, name));
         own.or_else(|| self.base.as_ref()?.find(name, kinds))
     }
 
@@ -184,21 +184,21 @@ impl Btf {
     /// arrays of structures are expanded into their elements. `None` if there is no type with this
     /// name, or it contains itself.
     pub fn layout(&self, name: &str) -> Option<TypeLayout> {
-        let one = self.find(name, &[TypeKind::Struct, TypeKind::Union])?;
+        let ty = self.find(name, &[TypeKind::Struct, TypeKind::Union])?;
         let mut fields = Vec::new();
         self.flatten(
-            one,
+            ty,
             &NestedPosition { bit_offset: 0, path: String::new(), depth: 0 },
             &mut fields,
         )?;
         fields.sort_by_key(|field: &Field| (field.offset, std::cmp::Reverse(field.bytes)));
-        Some(TypeLayout { name: name.to_owned(), bytes: one.size, fields })
+        Some(TypeLayout { name: name.to_owned(), bytes: ty.size, fields })
     }
 
     /// The value of an enumeration's constant; `None` if it does not exist.
     pub fn constant(&self, enumeration: &str, name: &str) -> Option<u32> {
-        let one = self.find(enumeration, &[TypeKind::Enum])?;
-        let constants = one.extra.as_chunks::<8>().0;
+        let ty = self.find(enumeration, &[TypeKind::Enum])?;
+        let constants = ty.extra.as_chunks::<8>().0;
         let found = constants.iter().find(|constant| self.is_named(word(*constant, 0), name))?;
         Some(word(found, 1))
     }
@@ -206,12 +206,12 @@ impl Btf {
     /// The offset and the size of a structure's member, in bits. Members of unnamed structures in
     /// it count as its own.
     pub(crate) fn member_bits(&self, structure: &str, member: &str) -> Option<(u32, u32)> {
-        let one = self.find(structure, &[TypeKind::Struct, TypeKind::Union])?;
-        self.member_of(one, member, 0)
+        let ty = self.find(structure, &[TypeKind::Struct, TypeKind::Union])?;
+        self.member_of(ty, member, 0)
     }
 
-    fn member_of(&self, one: Type<'_>, wanted: &str, depth: usize) -> Option<(u32, u32)> {
-        for member in self.members(one) {
+    fn member_of(&self, ty: Type<'_>, wanted: &str, depth: usize) -> Option<(u32, u32)> {
+        for member in self.members(ty) {
             let of = self.resolve(member.id)?;
             if member.name == wanted {
                 let bits = if member.bits > 0 { member.bits } else { self.size(of, 0)? * 8 };
@@ -229,33 +229,33 @@ impl Btf {
         None
     }
 
-    fn members<'a>(&'a self, one: Type<'a>) -> impl Iterator<Item = Member<'a>> {
-        one.extra.as_chunks::<12>().0.iter().map(move |member| {
+    fn members<'a>(&'a self, ty: Type<'a>) -> impl Iterator<Item = Member<'a>> {
+        ty.extra.as_chunks::<12>().0.iter().map(move |member| {
             let place = word(member, 2);
             let (bit_offset, bits) =
-                if one.has_bits { (place & 0xff_ffff, place >> 24) } else { (place, 0) };
+                if ty.has_bits { (place & 0xff_ffff, place >> 24) } else { (place, 0) };
             Member { name: self.string(word(member, 0)), id: word(member, 1), bit_offset, bits }
         })
     }
 
     /// Strips aliases and qualifiers from a type.
     fn resolve(&self, id: u32) -> Option<Type<'_>> {
-        let mut one = self.get(id)?;
+        let mut ty = self.get(id)?;
         for _ in 0..DEPTH_MAX {
-            if one.kind != TypeKind::Alias {
-                return Some(one);
+            if ty.kind != TypeKind::Alias {
+                return Some(ty);
             }
-            one = self.get(one.size)?;
+            ty = self.get(ty.size)?;
         }
         None
     }
 
-    fn size(&self, one: Type<'_>, depth: usize) -> Option<u32> {
-        match one.kind {
+    fn size(&self, ty: Type<'_>, depth: usize) -> Option<u32> {
+        match ty.kind {
             TypeKind::Pointer => Some(8),
             TypeKind::Array if depth < DEPTH_MAX => {
-                let element = self.size(self.resolve(one.word(0))?, depth + 1)?;
-                element.checked_mul(one.word(2))
+                let element = self.size(self.resolve(ty.word(0))?, depth + 1)?;
+                element.checked_mul(ty.word(2))
             }
             TypeKind::Array | TypeKind::Alias | TypeKind::Other => None,
             TypeKind::Int
@@ -263,22 +263,17 @@ impl Btf {
             | TypeKind::Union
             | TypeKind::Enum
             | TypeKind::Enum64
-            | TypeKind::Float => Some(one.size),
+            | TypeKind::Float => Some(ty.size),
         }
     }
 
-    fn flatten(
-        &self,
-        one: Type<'_>,
-        place: &NestedPosition,
-        fields: &mut Vec<Field>,
-    ) -> Option<()> {
+    fn flatten(&self, ty: Type<'_>, place: &NestedPosition, fields: &mut Vec<Field>) -> Option<()> {
         if place.depth > DEPTH_MAX || fields.len() > FIELDS_MAX {
             return None;
         }
-        match one.kind {
+        match ty.kind {
             TypeKind::Struct | TypeKind::Union => {
-                for member in self.members(one) {
+                for member in self.members(ty) {
                     let of = self.resolve(member.id)?;
                     let inner = place.within(member.name, member.bit_offset)?;
                     if member.bits > 0 {
@@ -289,10 +284,10 @@ impl Btf {
                 }
             }
             TypeKind::Array => {
-                let (element, count) = (self.resolve(one.word(0))?, one.word(2));
+                let (element, count) = (self.resolve(ty.word(0))?, ty.word(2));
                 let is_nested = matches!(element.kind, TypeKind::Struct | TypeKind::Union);
                 if !is_nested || count > ELEMENTS_MAX {
-                    fields.push(place.field(self.size(one, 0)?.checked_mul(8)?));
+                    fields.push(place.field(self.size(ty, 0)?.checked_mul(8)?));
                     return Some(());
                 }
                 for index in 0..count {
@@ -306,7 +301,7 @@ impl Btf {
             | TypeKind::Enum64
             | TypeKind::Alias
             | TypeKind::Float
-            | TypeKind::Other => fields.push(place.field(self.size(one, 0)?.checked_mul(8)?)),
+            | TypeKind::Other => fields.push(place.field(self.size(ty, 0)?.checked_mul(8)?)),
         }
         Some(())
     }

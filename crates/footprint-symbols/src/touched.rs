@@ -38,7 +38,7 @@ impl TouchedAddresses {
     pub fn read<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, SymbolsError> {
         let is_machine = reader.header().scope == Scope::Machine;
         let (mut executed, mut lines) = (Vec::<bool>::new(), Lines::default());
-        let mut bases = Bases::default();
+        let mut bases = PerCpuBases::default();
         let mut latest = HashMap::<u32, BlockId>::new();
         while let Some(event) = reader.next_event()? {
             match event {
@@ -156,12 +156,12 @@ fn touch(lines: &mut Lines, address: u64, bytes: u32) {
 
 /// The bases that accesses have revealed, by processor.
 #[derive(Debug, Default)]
-struct Bases {
+struct PerCpuBases {
     seen: HashMap<u32, HashMap<u64, u32>>,
     believed: HashSet<u32>,
 }
 
-impl Bases {
+impl PerCpuBases {
     fn wants(&self, vcpu: u32) -> bool {
         !self.believed.contains(&vcpu)
     }
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_base_seen_most_often_is_taken() {
-        let mut bases = Bases::default();
+        let mut bases = PerCpuBases::default();
         for base in [Some(1), None, Some(2), Some(2)] {
             bases.see(0, base);
         }

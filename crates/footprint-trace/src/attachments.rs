@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::TraceError;
 use crate::chunk::{self, ChunkKind, FRAME_BYTES, Frame};
-use crate::ending::{Cut, Ending};
+use crate::ending::{CutReason, Ending};
 use crate::header::{Header, VERSION_ATTACHMENTS};
 use crate::trace_file::{open_plain, open_to_write};
 use crate::varint;
@@ -89,7 +89,7 @@ pub fn append(path: &Path, attachments: &[(&str, &[u8])]) -> Result<(), TraceErr
 }
 
 /// Ends a trace whose writer could not write an end: cuts the file after its last whole chunk and
-/// appends an end that says [`Cut::Killed`]. Returns whether that was necessary. The number of
+/// appends an end that says [`CutReason::Killed`]. Returns whether that was necessary. The number of
 /// forked processes is unknown in this case and recorded as 0.
 ///
 /// # Errors
@@ -102,7 +102,7 @@ pub fn end_early(path: &Path) -> Result<bool, TraceError> {
         scanned => return scanned.map(|_| false),
     }
     let (end_bytes, chunks) = whole_chunks(&mut file)?;
-    let ending = Ending { cut: Some(Cut::Killed), forks: 0, chunks };
+    let ending = Ending { cut: Some(CutReason::Killed), forks: 0, chunks };
     let write = |file: &mut File| {
         file.set_len(end_bytes)?;
         file.seek(SeekFrom::Start(end_bytes))?;
@@ -230,7 +230,7 @@ fn read_unless_events(
             file.seek(SeekFrom::Start(at_bytes + skipped)).map_err(TraceError::Io)?;
         }
         ChunkKind::Attachment | ChunkKind::End => {
-            chunk::read_payload(file, frame, at_bytes, payload)?
+            chunk::read_payload(file, frame, at_bytes, payload)?;
         }
     }
     Ok(frame)

@@ -11,7 +11,7 @@ use crate::event::{Event, EventDecoder};
 use crate::header::{Header, VERSION_ATTACHMENTS};
 use crate::varint;
 
-pub use crate::ending::{Cut, Ending};
+pub use crate::ending::{CutReason, Ending};
 
 /// Reads a trace, event by event. The source should be buffered. Attachments are checked and
 /// skipped; use [`attachments::read`] to read one.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::attachments;
 use crate::block::{BlockId, TracedBlock};
 use crate::chunk::{self, ChunkKind, FRAME_BYTES};
-use crate::ending::{Cut, Ending};
+use crate::ending::{CutReason, Ending};
 use crate::event::EventEncoder;
 use crate::header::Header;
 use crate::trace_file::TraceFile;
@@ -115,8 +115,8 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     /// The sink's.
-    pub fn finish(mut self, cut: Option<Cut>, forks: u64) -> io::Result<W> {
-        let cut = if self.is_full { Some(Cut::Limit) } else { cut };
+    pub fn finish(mut self, cut: Option<CutReason>, forks: u64) -> io::Result<W> {
+        let cut = if self.is_full { Some(CutReason::Limit) } else { cut };
         let ending = Ending { cut, forks, chunks: self.chunks };
         chunk::write(&mut self.sink, ChunkKind::End, &ending.encode())?;
         self.sink.flush()?;
@@ -150,14 +150,14 @@ impl<W: Write> TraceWriter<W> {
 }
 
 impl TraceWriter<TraceFile> {
-    /// Puts all that was written into the file, with an end that says [`Cut::Killed`] until more
+    /// Puts all that was written into the file, with an end that says [`CutReason::Killed`] until more
     /// follows.
     ///
     /// # Errors
     /// The file's.
     pub fn commit(&mut self, forks: u64) -> io::Result<()> {
         let mut end = Vec::new();
-        let cut = if self.is_full { Cut::Limit } else { Cut::Killed };
+        let cut = if self.is_full { CutReason::Limit } else { CutReason::Killed };
         let ending = Ending { cut: Some(cut), forks, chunks: self.chunks };
         chunk::write(&mut end, ChunkKind::End, &ending.encode())?;
         self.sink.commit(&end)

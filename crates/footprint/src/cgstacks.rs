@@ -18,7 +18,7 @@ use footprint_trace::header::Scope;
 
 use crate::categories::{Categories, Subject};
 use crate::hash::BuildMix;
-use crate::simulated::Missed;
+use crate::simulated::BlockMisses;
 use crate::touched::{Footprint, LINE_BYTES};
 use crate::trace::{Code, FunctionId, Names, StackId, StackTree};
 use crate::tree::{FlameTree, TreeBuilder};
@@ -97,9 +97,14 @@ impl<'a> CategorizedTrace<'a> {
 
     /// The tree of simulated misses in the level with this index.
     #[must_use]
-    pub fn tree_of_misses(&self, missed: &[Missed], frames: Frames, level: usize) -> FlameTree {
+    pub fn tree_of_misses(
+        &self,
+        missed: &[BlockMisses],
+        frames: Frames,
+        level: usize,
+    ) -> FlameTree {
         let mut grower = Grower::new(*self, frames);
-        for Missed { stack, block, misses } in missed {
+        for BlockMisses { stack, block, misses } in missed {
             let count = misses.get(level).copied().unwrap_or(0);
             if count > 0
                 && let Some(block) = self.code.get(*block)

@@ -24,7 +24,7 @@ pub mod rig;
 pub mod status;
 mod tool;
 
-pub use boot::{Boot, Handed, Plugin};
+pub use boot::{Boot, BootOutput, Plugin};
 pub use edge::die_with_parent;
 pub use error::{BootError, LabError};
 pub use image::{GuestProgram, Image, ImageParts};

@@ -22,7 +22,7 @@ pub(crate) type ProvedState = (NetworkState, MeasuredReplicate);
 pub(crate) type UnprovedState<E> = (NetworkState, Lost<E>);
 
 /// What to measure, and how to report it.
-pub(crate) struct Turn<'a> {
+pub(crate) struct ChainTurn<'a> {
     pub(crate) block: u32,
     pub(crate) benchmark: NetworkBenchmark,
     /// The targets of the chain.
@@ -37,7 +37,7 @@ pub(crate) struct Turn<'a> {
 /// proved, until all states are proved or the attempts are used up.
 pub(crate) fn measure<A, E: From<A> + From<RecordError>>(
     recorder: &mut RunRecorder<'_>,
-    Turn { block, benchmark, targets, say, time }: &Turn<'_>,
+    ChainTurn { block, benchmark, targets, say, time }: &ChainTurn<'_>,
     mut attempt: impl FnMut(&mut Vec<ProvedState>) -> Result<(), UnprovedState<A>>,
 ) -> Result<(), E> {
     let (block, benchmark) = (*block, *benchmark);

@@ -7,14 +7,14 @@ use lab::rig::RigError;
 use network_guest::Version;
 use network_guest::task::Task;
 
-use crate::attempts::{self, ProvedState, Turn};
+use crate::attempts::{self, ChainTurn, ProvedState};
 use crate::chain::{Chain, round};
 use crate::forecast::Forecast;
 use crate::observation::{MeasuredReplicate, ServerCounters};
 use crate::plan::{NetworkBenchmark, Plan};
 use crate::proof::prove_all;
 use crate::recorder::RunRecorder;
-use crate::rig::{NetworkRig, Together};
+use crate::rig::{JointMeasurement, NetworkRig};
 use crate::state::NetworkState;
 
 /// How a run ended.
@@ -61,7 +61,7 @@ pub fn conduct(
             }
             let begun = Instant::now();
             let (benchmark, targets) = (*benchmark, &chain.targets);
-            let turn = Turn { block, benchmark, targets, say, time };
+            let turn = ChainTurn { block, benchmark, targets, say, time };
             let attempt =
                 |proved: &mut Vec<ProvedState>| conductor.attempt(benchmark, chain, proved);
             match attempts::measure(recorder, &turn, attempt) {
@@ -227,7 +227,7 @@ impl Conductor<'_> {
         let mut replicates = Vec::new();
         for &state in states {
             let performed = self.rig.perform(benchmark.task());
-            let Together { measured, server } =
+            let JointMeasurement { measured, server } =
                 performed.map_err(|error| (state, Lost::from(error)))?;
             if benchmark == NetworkBenchmark::Cull {
                 self.check_content().map_err(|lost| (state, lost))?;

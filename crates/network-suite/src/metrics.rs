@@ -89,55 +89,65 @@ pub(crate) fn values(observed: &Observation<'_>) -> Vec<f64> {
 
 /// All metrics with their values. Counts are sums over the clients, the time is that of the slowest
 /// client, and a share is the smallest of any client, which claims the least about the network.
-fn rows(of: &Observation<'_>) -> Vec<MetricValue> {
+fn rows(observed: &Observation<'_>) -> Vec<MetricValue> {
     let mut rows = Vec::new();
     let mut add = |name: &str, unit, better, value| {
         rows.push(MetricValue { name: name.to_owned(), unit, better, value });
     };
     let lower = Better::Lower;
-    let requests = |operation: &str| of.mount(|mount| mount.requests(operation));
-    let all = of.mount(all_requests);
+    let requests = |operation: &str| observed.mount(|mount| mount.requests(operation));
+    let all = observed.mount(all_requests);
     add(RPCS, "count", lower, all);
-    add(SERVER_BYTES, "bytes", lower, of.mount(|mount| mount.server_read_bytes));
+    add(SERVER_BYTES, "bytes", lower, observed.mount(|mount| mount.server_read_bytes));
     let mut named = 0.0;
-    add("written_to_server", "bytes", lower, of.mount(|mount| mount.server_written_bytes));
+    add("written_to_server", "bytes", lower, observed.mount(|mount| mount.server_written_bytes));
     for operation in OPERATIONS {
         let asked = requests(operation);
         named += asked;
         add(&rpc_metric(operation), "count", lower, asked);
     }
     add(OTHER_RPCS, "count", lower, all - named);
-    add("rpc_timeouts", "count", lower, of.mount(|mount| sum(mount, |one| one.timeouts)));
+    add("rpc_timeouts", "count", lower, observed.mount(|mount| sum(mount, |one| one.timeouts)));
     let errors = |mount: &MountCounters| sum(mount, |one| one.errors.unwrap_or(0));
-    add("rpc_errors", "count", lower, of.mount(errors));
-    add("rpc_sent", "bytes", lower, of.mount(|mount| sum(mount, |one| one.sent_bytes)));
-    add("rpc_received", "bytes", lower, of.mount(|mount| sum(mount, |one| one.received_bytes)));
-    add("cache_lookups", "count", Better::Neither, of.cache(|cache| cache.acquires));
-    add(CACHE_READS, "count", Better::Neither, of.cache(|cache| cache.reads));
-    add(CACHE_WRITES, "count", Better::Neither, of.cache(|cache| cache.writes));
-    add("cache_invalidations", "count", Better::Neither, of.cache(|cache| cache.invalidations));
-    add(CULLED, "count", Better::Neither, of.culled());
-    let full = of.cache(|cache| cache.writes_without_room + cache.creates_without_room);
+    add("rpc_errors", "count", lower, observed.mount(errors));
+    add("rpc_sent", "bytes", lower, observed.mount(|mount| sum(mount, |one| one.sent_bytes)));
+    add(
+        "rpc_received",
+        "bytes",
+        lower,
+        observed.mount(|mount| sum(mount, |one| one.received_bytes)),
+    );
+    add("cache_lookups", "count", Better::Neither, observed.cache(|cache| cache.acquires));
+    add(CACHE_READS, "count", Better::Neither, observed.cache(|cache| cache.reads));
+    add(CACHE_WRITES, "count", Better::Neither, observed.cache(|cache| cache.writes));
+    add(
+        "cache_invalidations",
+        "count",
+        Better::Neither,
+        observed.cache(|cache| cache.invalidations),
+    );
+    add(CULLED, "count", Better::Neither, observed.culled());
+    let full = observed.cache(|cache| cache.writes_without_room + cache.creates_without_room);
     add("cache_without_room", "count", Better::Neither, full);
-    add(OBJECTS, "count", Better::Neither, of.cache_contents(|settled| settled.objects));
-    add(HELD, "bytes", Better::Neither, of.cache_contents(|settled| settled.bytes));
-    add("disk_reads", "count", lower, of.disk(|disk| disk.reads));
-    add("disk_read", "bytes", lower, of.disk(|disk| disk.read_bytes));
-    add("disk_writes", "count", lower, of.disk(|disk| disk.writes));
-    add("disk_written", "bytes", lower, of.disk(|disk| disk.written_bytes));
-    add("packets_sent", "count", lower, of.network(|network| network.sent_packets));
-    add("packets_received", "count", lower, of.network(|network| network.received_packets));
-    add(EMULATED_TIME, "ns", Better::Neither, of.slowest_ns());
-    add(LINK_BUSY, "%", Better::Neither, of.least(Observation::link_busy));
-    add(LINK_DELAY, "%", Better::Neither, of.least(Observation::delayed));
-    add(CLIENT_IDLE, "%", Better::Neither, of.least(Observation::idle));
-    add(SERVER_IDLE, "%", Better::Neither, of.server_idle());
-    if of.benchmark == NetworkBenchmark::Cull {
-        add(CACHE_HIT, "%", Better::Higher, of.cache_hit());
+    add(OBJECTS, "count", Better::Neither, observed.cache_contents(|settled| settled.objects));
+    add(HELD, "bytes", Better::Neither, observed.cache_contents(|settled| settled.bytes));
+    add("disk_reads", "count", lower, observed.disk(|disk| disk.reads));
+    add("disk_read", "bytes", lower, observed.disk(|disk| disk.read_bytes));
+    add("disk_writes", "count", lower, observed.disk(|disk| disk.writes));
+    add("disk_written", "bytes", lower, observed.disk(|disk| disk.written_bytes));
+    add("packets_sent", "count", lower, observed.network(|network| network.sent_packets));
+    add("packets_received", "count", lower, observed.network(|network| network.received_packets));
+    add(EMULATED_TIME, "ns", Better::Neither, observed.slowest_ns());
+    add(LINK_BUSY, "%", Better::Neither, observed.least(Observation::link_busy));
+    add(LINK_DELAY, "%", Better::Neither, observed.least(Observation::delayed));
+    add(CLIENT_IDLE, "%", Better::Neither, observed.least(Observation::idle));
+    add(SERVER_IDLE, "%", Better::Neither, observed.server_idle());
+    if observed.benchmark == NetworkBenchmark::Cull {
+        add(CACHE_HIT, "%", Better::Higher, observed.cache_hit());
     }
-    if of.readers.len() > 1 {
-        add("overlap", "%", Better::Neither, of.overlap());
-        for (number, client) in of.clients().enumerate() {
+    if observed.readers.len() > 1 {
+        add("overlap", "%", Better::Neither, observed.overlap());
+        for (number, client) in observed.clients().enumerate() {
             let mut own = |name: &str, unit, value| {
                 add(&format!("client_{}_{name}", number + 1), unit, Better::Neither, value);
             };

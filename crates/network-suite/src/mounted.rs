@@ -17,7 +17,7 @@ use network_guest::content::{Content, TreeShape};
 use network_guest::{Version, measured};
 use rustix::fs::{Advice, fadvise};
 
-use crate::attempts::{self, Lost, ProvedState, Turn, UnprovedState};
+use crate::attempts::{self, ChainTurn, Lost, ProvedState, UnprovedState};
 use crate::chain::round;
 use crate::conduct::Ended;
 use crate::observation::{MeasuredReplicate, ServerCounters};
@@ -236,7 +236,7 @@ pub fn conduct_on_mount(
                 return Ok(Ended::Stopped);
             }
             let targets = &chain.targets;
-            let turn = Turn { block, benchmark, targets, say, time: |s| format!("{s:.3} s") };
+            let turn = ChainTurn { block, benchmark, targets, say, time: |s| format!("{s:.3} s") };
             let attempt =
                 |proved: &mut Vec<ProvedState>| conductor.attempt(benchmark, targets, proved);
             attempts::measure::<_, MountLost>(recorder, &turn, attempt)?;

@@ -18,9 +18,9 @@ mod observed_trace;
 pub mod policy;
 mod trace;
 
-pub use battery::{LIMIT_MIN_PAGES, battery};
+pub use battery::{LIMIT_PAGES_MIN, battery};
 pub use error::FitError;
-pub use fit::{Fit, FitVerdict, Grouping, Question, Scored, fit};
+pub use fit::{Fit, FitVerdict, Grouping, Question, ScoredPolicy, fit};
 pub use observed_trace::ObservedTrace;
 pub use policy::{Cache, Policy, Size};
 pub use trace::{Access, AccessKind, Trace};

@@ -14,7 +14,7 @@ use std::process::Command;
 
 use caches::{Access, Purpose, lackey};
 use caches::{
-    CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Report, Shape, Simulation,
+    CachePolicy, FirstLevel, Geometry, Hierarchy, Inclusion, LowerLevel, Report, Shape, Simulation,
 };
 
 const PROGRAM: &str = "/bin/true";
@@ -102,8 +102,8 @@ fn read(trace: &Path, take: impl FnMut(Access)) {
 }
 
 fn simulated([i1, d1, ll]: Shapes, trace: &Path) -> Report {
-    let first = First::Split { instruction: geometry(i1), data: geometry(d1) };
-    let lower = Lower { geometry: geometry(ll), inclusion: Inclusion::NonInclusive };
+    let first = FirstLevel::Split { instruction: geometry(i1), data: geometry(d1) };
+    let lower = LowerLevel { geometry: geometry(ll), inclusion: Inclusion::NonInclusive };
     let hierarchy = Hierarchy::new(first, vec![lower]).expect("caches");
     let mut simulation = Simulation::new(&hierarchy);
     read(trace, |access| simulation.access(access));
@@ -114,8 +114,8 @@ fn simulated([i1, d1, ll]: Shapes, trace: &Path) -> Report {
 /// never any write-backs: `cachesim_ref` in valgrind's `cg_sim.c`.
 fn as_cachegrind_does([i1, d1, ll]: Shapes, trace: &Path) -> Misses {
     let alone = |first| Simulation::new(&Hierarchy::new(first, Vec::new()).expect("caches"));
-    let first = First::Split { instruction: geometry(i1), data: geometry(d1) };
-    let (mut above, mut last) = (alone(first), alone(First::Unified(geometry(ll))));
+    let first = FirstLevel::Split { instruction: geometry(i1), data: geometry(d1) };
+    let (mut above, mut last) = (alone(first), alone(FirstLevel::Unified(geometry(ll))));
     read(trace, |access| {
         above.begin_region();
         above.access(access);

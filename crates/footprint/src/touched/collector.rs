@@ -34,7 +34,7 @@ pub struct Selection {
 #[derive(Clone, Debug)]
 pub struct Collector {
     selection: Selection,
-    tables: Vec<Tables>,
+    tables: Vec<RegionTables>,
     /// Indices of tables that have been taken and can be reused.
     free: Vec<usize>,
     /// Indices of tables whose region has ended and that no other region shares.
@@ -53,7 +53,7 @@ pub struct Collector {
 }
 
 #[derive(Clone, Debug)]
-struct Tables {
+struct RegionTables {
     /// A unique number, since places are reused.
     number: u32,
     footprint: Footprint,
@@ -131,7 +131,8 @@ impl Collector {
     /// Opens a table for a region and returns its index.
     fn open(&mut self, region: Region) -> usize {
         let indices = self.spare.take().unwrap_or_default();
-        let tables = Tables { number: self.count, footprint: Footprint::empty(region), indices };
+        let tables =
+            RegionTables { number: self.count, footprint: Footprint::empty(region), indices };
         self.count += 1;
         match self.free.pop() {
             Some(place) => {
@@ -198,7 +199,7 @@ impl Collector {
     }
 }
 
-impl Tables {
+impl RegionTables {
     fn execution(&mut self, stack: StackId, block: BlockId) -> u32 {
         let executions = &mut self.footprint.executions;
         *self.indices.executions.entry((stack, block)).or_insert_with(|| {
@@ -290,7 +291,7 @@ impl Observer for Collector {
         {
             return;
         }
-        let is_same = |tables: &Tables| is_repetition(tables.footprint.region, region);
+        let is_same = |tables: &RegionTables| is_repetition(tables.footprint.region, region);
         let known = if merges { self.tables.iter().position(is_same) } else { None };
         if let Some(known) = known.filter(|_| region != Region::Unmarked) {
             self.tables[known].footprint.repetitions += 1;

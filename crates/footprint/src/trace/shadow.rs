@@ -23,7 +23,7 @@ use footprint_trace::header::Scope;
 use super::code::{Code, CodeBlock, Privilege, SwitchPart};
 use super::flow::Flow;
 use super::names::FunctionId;
-use super::stacks::{CallSite, Context, StackId, StackTree, Start};
+use super::stacks::{CallSite, Context, StackId, StackStart, StackTree};
 use crate::hash::BuildMix;
 
 /// `THREAD_SIZE` of x86-64: 1 << 14 bytes.
@@ -61,7 +61,7 @@ struct Level {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Task {
+struct TaskStack {
     frames: Vec<Frame>,
     levels: Vec<Level>,
     is_other: bool,
@@ -69,11 +69,11 @@ struct Task {
 
 /// The shadow stacks of one vCPU.
 #[derive(Clone, Debug)]
-pub(super) struct Shadow {
+pub(super) struct ShadowStacks {
     scope: Scope,
-    task: Task,
+    task: TaskStack,
     /// Tasks that were switched away from, by their stack.
-    others: HashMap<u64, Task, BuildMix>,
+    others: HashMap<u64, TaskStack, BuildMix>,
     pending: Pending,
     /// The side, stack and function on top of the last executed block.
     privilege: Privilege,
@@ -82,16 +82,16 @@ pub(super) struct Shadow {
 }
 
 /// What is needed to update shadow stacks.
-pub(super) struct Scene<'a> {
+pub(super) struct CodeAndStacks<'a> {
     pub(super) code: &'a Code,
     pub(super) tree: &'a mut StackTree,
 }
 
-impl Shadow {
+impl ShadowStacks {
     pub(super) fn new(scope: Scope) -> Self {
         Self {
             scope,
-            task: Task::default(),
+            task: TaskStack::default(),
             others: HashMap::default(),
             pending: Pending::default(),
             privilege: Privilege::User,
@@ -113,7 +113,7 @@ impl Shadow {
 
     /// A block begins to execute. Returns the stack that it runs on top of.
     #[inline]
-    pub(super) fn arrive(&mut self, id: BlockId, scene: &mut Scene<'_>) -> Option<StackId> {
+    pub(super) fn arrive(&mut self, id: BlockId, scene: &mut CodeAndStacks<'_>) -> Option<StackId> {
         let block = scene.code.get(id)?;
         let is_plain = !self.pending.is_transfer
             && block.entry.is_none()
@@ -144,7 +144,7 @@ impl Shadow {
         }
     }
 
-    fn transfer(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
+    fn transfer(&mut self, block: &CodeBlock, scene: &mut CodeAndStacks<'_>) {
         let pending = std::mem::take(&mut self.pending);
         if self.task.levels.is_empty() {
             self.begin_level(block, first_context(block), None, scene);
@@ -155,7 +155,7 @@ impl Shadow {
     }
 
     /// Does what the last instruction was about to do, now that it is known where it led.
-    fn follow(&mut self, pending: Pending, block: &CodeBlock, scene: &mut Scene<'_>) {
+    fn follow(&mut self, pending: Pending, block: &CodeBlock, scene: &mut CodeAndStacks<'_>) {
         let Some(from) = pending.block.and_then(|id| scene.code.get(id)) else { return };
         let to = block.address;
         if let Some(context) = block.entry.filter(|_| !from.flow.expects(from.next, to)) {
@@ -194,7 +194,7 @@ impl Shadow {
         level.is_some_and(|level| matches!(level.context, Context::Interrupt | Context::Exception))
     }
 
-    fn call(&mut self, slot: u64, from: &CodeBlock, to: &CodeBlock, scene: &mut Scene<'_>) {
+    fn call(&mut self, slot: u64, from: &CodeBlock, to: &CodeBlock, scene: &mut CodeAndStacks<'_>) {
         let base = self.base();
         while self.task.frames.len() > base + 1 {
             let frame = self.task.frames[self.task.frames.len() - 1];
@@ -211,7 +211,12 @@ impl Shadow {
             // The scheduler runs on behalf of the other task.
             Context::Operation | Context::Exception if is_preempted => {
                 let context = Context::OtherTask;
-                scene.tree.start(Start { below: Some(below), function, call_site: site, context })
+                scene.tree.start(StackStart {
+                    below: Some(below),
+                    function,
+                    call_site: site,
+                    context,
+                })
             }
             Context::User
             | Context::Operation
@@ -222,7 +227,13 @@ impl Shadow {
         self.task.frames.push(Frame { slot, return_to: from.next, stack });
     }
 
-    fn unwind(&mut self, slot: u64, from: &CodeBlock, to: &CodeBlock, scene: &mut Scene<'_>) {
+    fn unwind(
+        &mut self,
+        slot: u64,
+        from: &CodeBlock,
+        to: &CodeBlock,
+        scene: &mut CodeAndStacks<'_>,
+    ) {
         let above = self.base() + 1;
         let frames = &mut self.task.frames;
         if let Some(at) = frames[above..].iter().rposition(|frame| frame.slot == slot) {
@@ -258,13 +269,13 @@ impl Shadow {
         self.others.contains_key(&(slot >> KERNEL_STACK_BITS))
     }
 
-    fn switch(&mut self, slot: u64, to: &CodeBlock, scene: &mut Scene<'_>) {
+    fn switch(&mut self, slot: u64, to: &CodeBlock, scene: &mut CodeAndStacks<'_>) {
         let key = slot >> KERNEL_STACK_BITS;
         let next = self.others.remove(&key);
         let is_known = next.is_some();
         let left = std::mem::replace(
             &mut self.task,
-            next.unwrap_or_else(|| Task { is_other: true, ..Task::default() }),
+            next.unwrap_or_else(|| TaskStack { is_other: true, ..TaskStack::default() }),
         );
         let is_on_kernel = |frame: &&Frame| frame.slot != NO_SLOT && frame.slot >> 63 == 1;
         if let Some(frame) = left.frames.iter().find(is_on_kernel) {
@@ -297,7 +308,7 @@ impl Shadow {
         block: &CodeBlock,
         context: Context,
         interrupted: Option<(Pending, u64)>,
-        scene: &mut Scene<'_>,
+        scene: &mut CodeAndStacks<'_>,
     ) {
         // A kernel stack ends at the kernel's entry; the program's frames are not part of it.
         let below =
@@ -311,13 +322,13 @@ impl Shadow {
         };
         let function = block.function.unwrap_or(FunctionId(block.address));
         let call_site = CallSite(if below.is_some() { site } else { 0 });
-        let stack = scene.tree.start(Start { below, function, call_site, context: effective });
+        let stack = scene.tree.start(StackStart { below, function, call_site, context: effective });
         self.task.levels.push(Level { context, base: self.task.frames.len(), interrupted });
         self.task.frames.push(Frame { slot: NO_SLOT, return_to: 0, stack });
     }
 
     /// Ends levels: only the top one, or all down to user mode if the block runs there.
-    fn leave(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
+    fn leave(&mut self, block: &CodeBlock, scene: &mut CodeAndStacks<'_>) {
         let mut interrupted = Pending::default();
         while let Some(level) = self.task.levels.last() {
             if block.privilege == Privilege::User && level.context == Context::User {
@@ -340,7 +351,7 @@ impl Shadow {
     }
 
     /// Makes the block's function the one on top.
-    fn settle(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
+    fn settle(&mut self, block: &CodeBlock, scene: &mut CodeAndStacks<'_>) {
         let is_user = self.task.levels.last().is_some_and(|level| level.context == Context::User);
         if is_user && block.privilege == Privilege::Kernel {
             // The kernel was entered at an entry point without a name.

@@ -1,7 +1,7 @@
 //! Traces that no machine would make: whatever one contains, the walk ends and counts add up.
 
 use footprint::description::{Description, Function};
-use footprint::regions::{Wanted, for_each_region};
+use footprint::regions::{RegionQuery, for_each_region};
 use footprint::touched::{Collector, Footprint, Selection};
 use footprint::trace::{Context, Region, Walk};
 use footprint_trace::header::{Coverage, Scope};
@@ -61,7 +61,7 @@ fn one_by_one(trace: &[u8], regions: Option<&[Region]>) -> Vec<Footprint> {
     let mut reader = reader(trace);
     let mut walk = Walk::new(*reader.header(), names());
     let mut found = Vec::new();
-    let wanted = Wanted { regions, caches: None };
+    let wanted = RegionQuery { regions, caches: None };
     for_each_region(&mut walk, &mut reader, wanted, |_, footprint, _| found.push(footprint))
         .expect("a whole trace");
     sorted(found)

@@ -1,11 +1,11 @@
 //! Figures, maps, trees and differences of traces computed by hand.
 
-use caches::{CachePolicy, First, Geometry, Hierarchy, LevelReport, Shape};
+use caches::{CachePolicy, FirstLevel, Geometry, Hierarchy, LevelReport, Shape};
 use footprint::categories::Categories;
 use footprint::cgstacks::{CategorizedTrace, Frames, Weight};
 use footprint::description::{Description, Function, Inlined};
 use footprint::diff::{Change, Shares, difference};
-use footprint::simulated::{CacheOutcome, Simulated, Warmth};
+use footprint::simulated::{CacheOutcome, CacheSimulator, Warmth};
 use footprint::touched::{
     Collector, Content, Footprint, Repeated, Selection, data_map, instruction_map, uses_of,
 };
@@ -76,8 +76,8 @@ fn see(trace: &[u8], selection: Selection, warmth: Warmth) -> Seen {
     let mut collector = Collector::new(selection);
     let shape = Shape { size_bytes: 1 << 10, line_bytes: 64, ways: 4, policy: CachePolicy::Lru };
     let l1 = Geometry::new(shape).expect("a cache");
-    let caches = Hierarchy::new(First::Split { instruction: l1, data: l1 }, Vec::new());
-    let mut simulated = Simulated::new(Scope::Program, &caches.expect("caches"), warmth);
+    let caches = Hierarchy::new(FirstLevel::Split { instruction: l1, data: l1 }, Vec::new());
+    let mut simulated = CacheSimulator::new(Scope::Program, &caches.expect("caches"), warmth);
     walk.run(&mut reader, &mut (&mut collector, &mut simulated)).expect("a whole trace");
     let (footprints, outcomes) = (collector.into_footprints(), simulated.into_outcomes());
     Seen { walk, footprints, outcomes }

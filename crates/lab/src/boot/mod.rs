@@ -72,7 +72,7 @@ pub struct Plugin {
 
 /// What a guest handed back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Handed {
+pub struct BootOutput {
     /// Paths of the files, relative to the directory they were written to, in order of arrival.
     pub files: Vec<PathBuf>,
     /// Everything that the guest wrote to its console.
@@ -103,7 +103,7 @@ impl Boot {
     ///
     /// # Errors
     /// If QEMU cannot be started, or the guest hung, panicked, failed or stopped early.
-    pub fn run(&self, into: &Path) -> Result<Handed, BootError> {
+    pub fn run(&self, into: &Path) -> Result<BootOutput, BootError> {
         qemu::check(self.plugin.is_some())?;
         let initial = initial_files(&self.image, &self.job).map_err(BootError::from_write)?;
         let handover = tempfile::tempfile()?;
@@ -127,7 +127,7 @@ impl Boot {
         mut handover: &File,
         into: &Path,
         console: String,
-    ) -> Result<Handed, BootError> {
+    ) -> Result<BootOutput, BootError> {
         handover.seek(SeekFrom::Start(0))?;
         let handed = handover::read(&mut BufReader::new(handover), into)?;
         let last = console::last_lines(&console);
@@ -137,7 +137,7 @@ impl Boot {
             (QemuExit::Full, Ending::Cut) => {
                 Err(BootError::Full { directory: std::env::temp_dir() })
             }
-            (_, Ending::Well) => Ok(Handed { files: handed.files, console }),
+            (_, Ending::Well) => Ok(BootOutput { files: handed.files, console }),
             (_, Ending::Failed(why)) => Err(BootError::Failed(why)),
             (QemuExit::Late, Ending::Cut) => Err(BootError::Hung { limit, console: last }),
             (QemuExit::Failed, Ending::Cut) => Err(qemu::refusal(said, self.plugin.is_some())),

@@ -71,7 +71,7 @@ impl Drop for ChildGuard {
 
 /// How often to check the stop flag (a signal may arrive between the check and the wait) and the
 /// space left on disk.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Runs QEMU to its end.
 pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<QemuExit, BootError> {
@@ -92,7 +92,7 @@ pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<QemuExit
         let Some(left) = limits.time.checked_sub(start.elapsed()) else {
             return Ok(QemuExit::Late);
         };
-        let wait = Timespec::try_from(left.min(LOOK)).map_err(io::Error::other)?;
+        let wait = Timespec::try_from(left.min(POLL_INTERVAL)).map_err(io::Error::other)?;
         match poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&wait)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(BootError::Io(error.into())),

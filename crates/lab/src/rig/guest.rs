@@ -21,10 +21,10 @@ use crate::error::BootError;
 use crate::{edge, qemu};
 
 /// How often to check the stop flag while waiting for a guest.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// What a guest is started from.
-pub(super) struct Start<'a> {
+pub(super) struct GuestStart<'a> {
     pub(super) conditions: &'a RigConditions,
     pub(super) role: &'a GuestRole,
     pub(super) job: Vec<(String, Vec<u8>)>,
@@ -47,8 +47,8 @@ pub(super) struct RunningGuest {
 }
 
 impl RunningGuest {
-    pub(super) fn start(start: &Start<'_>) -> Result<Self, RigError> {
-        let Start { conditions, role, job, .. } = start;
+    pub(super) fn start(start: &GuestStart<'_>) -> Result<Self, RigError> {
+        let GuestStart { conditions, role, job, .. } = start;
         let initial = initial_files(&conditions.image, job).map_err(BootError::from_write)?;
         let (control, theirs) = UnixStream::pair()?;
         let theirs = File::from(OwnedFd::from(theirs));
@@ -61,7 +61,7 @@ impl RunningGuest {
         inherited.extend(start.disks);
         edge::guard(&mut command, &inherited);
         let child = ChildGuard::spawn(&mut command)?;
-        control.set_read_timeout(Some(LOOK))?;
+        control.set_read_timeout(Some(POLL_INTERVAL))?;
         // A guest that does not read must not block the host forever.
         control.set_write_timeout(Some(Duration::from_secs(10)))?;
         Ok(Self { role: role.name.clone(), child, control, console, words })
@@ -147,7 +147,7 @@ impl RunningGuest {
     }
 }
 
-impl Start<'_> {
+impl GuestStart<'_> {
     fn command(&self, initial: &File, control: &File, console: &File) -> Result<Command, RigError> {
         let RigConditions { kernel, .. } = self.conditions;
         let mut command = qemu::command_on_time()?;

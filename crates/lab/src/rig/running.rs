@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use super::description::{Description, LinkEnd};
 use super::error::RigError;
-use super::guest::{RunningGuest, Start};
+use super::guest::{GuestStart, RunningGuest};
 use super::shape::Shape;
 use super::wire::{CONFIG, GuestConfig, Hello, Interface, Order};
 use crate::image::Image;
@@ -98,7 +98,7 @@ impl Rig {
             load: of_role.load.clone(),
         };
         let text = serde_json::to_vec(&part).map_err(io::Error::from)?;
-        let start = Start {
+        let start = GuestStart {
             conditions: &self.conditions,
             role: of_role,
             job: vec![(CONFIG.to_owned(), text)],

@@ -14,7 +14,7 @@ use lab::command::Command as GuestCommand;
 use lab::kernel::{self, Request};
 use lab::{BootError, Kernel, Lab, LabError, Plugin};
 
-use crate::place::{TestLab, image_of};
+use crate::test_lab::{TestLab, image_of};
 
 /// The argument that makes this program boot a guest that hangs.
 pub(crate) const HANG: &str = "hang";

@@ -4,14 +4,14 @@
 //! checks whether it is the init process of a guest.
 
 mod cases;
-mod place;
 mod rigs;
+mod test_lab;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use lab::{guest, inside};
-use place::TestLab;
+use test_lab::TestLab;
 
 /// A test case: name and function.
 type Case = (&'static str, fn(&TestLab));

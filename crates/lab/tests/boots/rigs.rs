@@ -10,7 +10,7 @@ use lab::ImageParts;
 use lab::inside::rig as inside;
 use lab::rig::{Description, GuestRole, Link, PROGRAMS, Rig, RigConditions, RigError, Shape};
 
-use crate::place::TestLab;
+use crate::test_lab::TestLab;
 
 /// The argument that makes this program boot a rig and wait.
 pub(crate) const WAIT: &str = "wait-beside-a-rig";

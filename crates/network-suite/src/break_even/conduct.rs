@@ -23,7 +23,7 @@ use crate::observation::{MeasuredReplicate, Observation};
 use crate::plan::NetworkBenchmark;
 use crate::proof::prove_all;
 use crate::recorder::replicate;
-use crate::rig::{NetworkRig, Together};
+use crate::rig::{JointMeasurement, NetworkRig};
 use crate::state::NetworkState;
 use crate::{SUITE, metrics};
 
@@ -64,9 +64,9 @@ pub fn search(
 }
 
 /// A cell by its files, its rate and its state.
-type Key = (FileSet, u64, NetworkState);
+type CellKey = (FileSet, u64, NetworkState);
 
-fn key(set: FileSet, link: Shape, state: NetworkState) -> Key {
+fn key(set: FileSet, link: Shape, state: NetworkState) -> CellKey {
     (set, link.rate_bits_per_s.unwrap_or(0), state)
 }
 
@@ -76,7 +76,7 @@ struct Prober<'a, 'b> {
     journal: Journal<'b>,
     say: &'a dyn Fn(&str),
     /// Index of each cell, and how many replicates it has.
-    cells: BTreeMap<Key, (u32, u32)>,
+    cells: BTreeMap<CellKey, (u32, u32)>,
     /// Whether the server is serving, and the client's cache is stopped and contains all files.
     is_ready: bool,
     pairs: u32,
@@ -199,7 +199,7 @@ impl Prober<'_, '_> {
         self.rig.start_caches(&AS.cache_place(&self.search.cache), true)?;
         self.rig.mount(self.search.version)?;
         for set in self.search.sets() {
-            let Together { measured, server } = self.rig.perform(Task::ReadSet(set))?;
+            let JointMeasurement { measured, server } = self.rig.perform(Task::ReadSet(set))?;
             let readers = MeasuredReplicate::new(measured, server).readers;
             prove_all(NetworkState::Cold, AS, set.bytes(), &readers).map_err(Lost::Replicate)?;
         }
@@ -214,7 +214,7 @@ impl Prober<'_, '_> {
             self.rig.start_caches(&AS.cache_place(&self.search.cache), false)?;
         }
         self.rig.mount(self.search.version)?;
-        let Together { measured, server } = self.rig.perform(Task::ReadSet(set))?;
+        let JointMeasurement { measured, server } = self.rig.perform(Task::ReadSet(set))?;
         let mut performed = MeasuredReplicate::new(measured, server);
         for (reader, settled) in performed.readers.iter_mut().zip(self.rig.settle()?) {
             reader.settled = Some(settled);

@@ -41,7 +41,7 @@ pub struct NetworkRig {
 }
 
 /// What all clients did at the same time.
-pub(crate) struct Together {
+pub(crate) struct JointMeasurement {
     /// What each did, in the order of the clients.
     pub(crate) measured: Vec<TaskMeasurement>,
     pub(crate) server: ServerCounters,
@@ -133,11 +133,11 @@ impl NetworkRig {
     }
 
     /// Lets all clients do something at the same time.
-    pub(crate) fn perform(&mut self, task: Task) -> Result<Together, RigError> {
+    pub(crate) fn perform(&mut self, task: Task) -> Result<JointMeasurement, RigError> {
         let before = self.count_server()?;
         let measured = self.ask_all(|_| Question::Do(task), measured_of)?;
         let server = ServerCounters { before, after: self.count_server()? };
-        Ok(Together { measured, server })
+        Ok(JointMeasurement { measured, server })
     }
 
     /// Lets the server do something with its own files.

@@ -26,7 +26,7 @@ fn under(policy: Policy, capacity_pages: u32, pages_per_group: u32, trace: Trace
     ObservedTrace::new(trace, resident).unwrap()
 }
 
-fn place(fit: &Fit, policy: Policy) -> &Scored {
+fn place(fit: &Fit, policy: Policy) -> &ScoredPolicy {
     fit.ranking.iter().find(|scored| scored.policy == policy).unwrap()
 }
 

@@ -24,7 +24,7 @@
 //! Not modelled: read-ahead, mapped pages, the duration of writeback, writeback by age or by share
 //! of memory, other control groups, and the larger ratio from 1 GiB on.
 
-use super::lists::Lists;
+use super::lists::PageLists;
 use super::{Cache, Size};
 use crate::trace::{Access, AccessKind};
 
@@ -57,7 +57,7 @@ pub(super) struct Linux {
     capacity: u32,
     batch: u32,
     statistics: Statistics,
-    lists: Lists<3>,
+    lists: PageLists<3>,
     flags: Vec<Flags>,
     /// Evictions and activations so far: `nonresident_age`.
     age: u32,
@@ -72,7 +72,7 @@ impl Linux {
             // Whole batches would empty a cache of only a few pages.
             batch: BATCH.min(capacity.div_ceil(8)),
             statistics,
-            lists: Lists::new(pages),
+            lists: PageLists::new(pages),
             flags: vec![Flags::default(); pages as usize],
             age: 0,
             refaulted: false,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use record::{Better, MetricDefinition, Observation, PolicyFit, PolicyRanking};
-use replacement::fit::{Fit, FitVerdict, Question, Scored, fit};
+use replacement::fit::{Fit, FitVerdict, Question, ScoredPolicy, fit};
 use replacement::{ObservedTrace, Policy, Trace, battery};
 use runner::Failure;
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ fn values(fitted: &Fit) -> Vec<f64> {
 }
 
 fn ranking(fitted: &Fit) -> PolicyRanking {
-    let one = |scored: &Scored| PolicyFit {
+    let one = |scored: &ScoredPolicy| PolicyFit {
         policy: scored.policy.name().to_owned(),
         agreement: scored.agreement,
         interval: (scored.interval.low, scored.interval.high),
