@@ -89,8 +89,8 @@ pub fn append(path: &Path, attachments: &[(&str, &[u8])]) -> Result<(), TraceErr
 }
 
 /// Ends a trace whose writer could not write an end: cuts the file after its last whole chunk and
-/// appends an end that says [`CutReason::Killed`]. Returns whether that was necessary. The number of
-/// forked processes is unknown in this case and recorded as 0.
+/// appends an end that says [`CutReason::Killed`]. Returns whether that was necessary. The number
+/// of forked processes is unknown in this case and recorded as 0.
 ///
 /// # Errors
 /// The file is not a trace, has a newer format, is damaged, or cannot be written.

@@ -150,8 +150,8 @@ impl<W: Write> TraceWriter<W> {
 }
 
 impl TraceWriter<TraceFile> {
-    /// Puts all that was written into the file, with an end that says [`CutReason::Killed`] until more
-    /// follows.
+    /// Puts all that was written into the file, with an end that says [`CutReason::Killed`] until
+    /// more follows.
     ///
     /// # Errors
     /// The file's.
