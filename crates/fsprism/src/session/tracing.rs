@@ -10,7 +10,7 @@ use ::lab::{ImageParts, Kernel, Lab, image, kernel};
 use footprint_suite::{
     GuestTarget, PhasesPlan, PhasesTraced, TraceOutcome, Tracer, TracingError, TracingPlan,
 };
-use machine::turn::Purpose;
+use machine::measuring_lock::Purpose;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 

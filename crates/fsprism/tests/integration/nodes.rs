@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lab::command::Command;
 use lab::{Boot, ImageParts, Lab, image, kernel};
-use machine::turn::{Purpose, Turn};
+use machine::measuring_lock::{MeasuringLock, Purpose};
 
 use crate::guests::lab;
 use crate::place::{Place, say_skipped};
@@ -52,7 +52,7 @@ fn a_file_lies_in_the_memory_near_the_thread_that_reads_it() {
     let time_limit = TIME_LIMIT;
     let boot = Boot { processors, nodes, memory_bytes, time_limit, ..Boot::new(kernel, image) };
     let command = Command { text: SCRIPT.to_owned(), load: Vec::new() };
-    let _turn = Turn::wait_to(Purpose::Count).expect("the lock can be opened");
+    let _lock = MeasuringLock::wait_to(Purpose::Count).expect("the lock can be opened");
     let ran = command.run_into(boot, &place.path("handed")).expect("it comes to its end");
     assert_eq!(ran.status, 0, "{}", String::from_utf8_lossy(&ran.output));
     let notes = fs::read_to_string(place.path("handed/nodes")).expect("text");

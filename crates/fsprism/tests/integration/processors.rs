@@ -12,7 +12,7 @@ use footprint::trace::Region;
 use footprint_study::{RegionFigures, regions};
 use footprint_trace::mark::{Edge, Mark};
 use lab::{Boot, ImageParts, Lab, Plugin, image, kernel};
-use machine::turn::{Purpose, Turn};
+use machine::measuring_lock::{MeasuringLock, Purpose};
 
 use crate::guests::lab;
 use crate::place::{Place, say_skipped};
@@ -125,7 +125,7 @@ fn interrupts_on_two_processors_are_set_apart() {
         (Ok(lab), Ok(program)) => (lab, program),
         (Err(why), _) | (_, Err(why)) => return say_skipped(test, why.trim()),
     };
-    let _turn = Turn::wait_to(Purpose::Count).expect("the lock can be opened");
+    let _lock = MeasuringLock::wait_to(Purpose::Count).expect("the lock can be opened");
     for attempt in 1.. {
         let ran = boot(&lab, &place, program.clone()).run(&place.path("handed"));
         ran.expect("a guest of two processors comes to its end");

@@ -12,7 +12,7 @@ use ::footprint::trace::Region;
 use footprint_guest::TracedCall;
 use footprint_study::{EXTENSION, RegionFigures, regions};
 use footprint_suite::{GuestTarget, Program, TargetTraced, TraceOutcome};
-use machine::turn::Purpose;
+use machine::measuring_lock::Purpose;
 use record::OutputDirectory;
 use serde::Serialize;
 use textual::{plain_path, plain_text};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ::lab::rig::{RigConditions, RigError, Shape};
 use ::lab::{ImageParts, Kernel, Lab, LabError, image, kernel};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use machine::turn::Purpose;
+use machine::measuring_lock::Purpose;
 use network_guest::Version;
 use network_guest::content::{Content, TreeShape};
 use network_suite::break_even::{self, BreakEven};
