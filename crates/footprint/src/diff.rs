@@ -32,7 +32,7 @@ pub struct Share {
 pub struct Change {
     /// The category.
     pub category: String,
-    /// The function; none if this is a whole category.
+    /// The function; none in a category's row.
     pub function: Option<String>,
     /// What it does in the first footprint.
     pub before: Share,
