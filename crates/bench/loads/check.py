@@ -154,7 +154,7 @@ def one_round(
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """What only one run of fsprism at a time has (crates/machine/src/turn.rs)."""
+    """What only one run of fsprism at a time has (crates/machine/src/measuring_lock.rs)."""
     directory = next((path for path in ("/run/lock", "/tmp") if os.path.isdir(path)), "/tmp")
     path = Path(directory) / "fsprism.lock"
     # Another user's file there may be opened, but not by asking to make it.

@@ -14,12 +14,12 @@ const LINE_SHIFT: u32 = 2;
 
 /// Whether a line differs from its copy in the level below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum LineState {
     Clean,
     Dirty,
 }
 
-impl State {
+impl LineState {
     fn bit(self) -> u64 {
         match self {
             Self::Clean => 0,
@@ -27,7 +27,7 @@ impl State {
         }
     }
 
-    fn of(word: u64) -> Self {
+    fn from_word(word: u64) -> Self {
         if word & DIRTY == 0 { Self::Clean } else { Self::Dirty }
     }
 
@@ -41,7 +41,7 @@ impl State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Victim {
     pub(crate) line: u64,
-    pub(crate) state: State,
+    pub(crate) state: LineState,
 }
 
 /// Moves a way to the front, shifting those before it back by one.
@@ -88,7 +88,7 @@ impl Cache {
     /// Uses a line, if it is there, and makes it dirty if `state` says so. Returns whether it is
     /// there.
     #[inline]
-    pub(crate) fn touch(&mut self, line: u64, state: State) -> bool {
+    pub(crate) fn touch(&mut self, line: u64, state: LineState) -> bool {
         let set = self.set_of(line);
         let words = &mut self.words[set * self.ways..][..self.ways];
         let wanted = line << LINE_SHIFT | VALID;
@@ -106,7 +106,7 @@ impl Cache {
 
     /// Inserts a line that is not there, as the most recently used. It takes the lowest empty way
     /// if there is one; otherwise a line is evicted.
-    pub(crate) fn insert(&mut self, line: u64, state: State) -> Option<Victim> {
+    pub(crate) fn insert(&mut self, line: u64, state: LineState) -> Option<Victim> {
         let set = self.set_of(line);
         let words = &mut self.words[set * self.ways..][..self.ways];
         let empty = words.iter().position(|&word| word & VALID == 0);
@@ -121,16 +121,17 @@ impl Cache {
             Memory::TreePlru(trees) => point_away(&mut trees[set], self.ways, way),
             Memory::Random(_) => {}
         }
-        (old & VALID != 0).then(|| Victim { line: old >> LINE_SHIFT, state: State::of(old) })
+        (old & VALID != 0)
+            .then(|| Victim { line: old >> LINE_SHIFT, state: LineState::from_word(old) })
     }
 
     /// Removes a line and returns its state. The policy's state is not changed.
-    pub(crate) fn invalidate(&mut self, line: u64) -> Option<State> {
+    pub(crate) fn invalidate(&mut self, line: u64) -> Option<LineState> {
         let set = self.set_of(line);
         let words = &mut self.words[set * self.ways..][..self.ways];
         let wanted = line << LINE_SHIFT | VALID;
         let word = words.iter_mut().find(|word| **word & !DIRTY == wanted)?;
-        Some(State::of(std::mem::take(word)))
+        Some(LineState::from_word(std::mem::take(word)))
     }
 
     /// The numbers of resident lines and of dirty lines.

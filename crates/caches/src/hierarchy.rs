@@ -8,7 +8,7 @@ use crate::geometry::Geometry;
 
 /// The first level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum First {
+pub enum FirstLevel {
     /// Separate caches for instructions and data.
     Split {
         /// The instruction cache, `l1i`.
@@ -44,7 +44,7 @@ impl fmt::Display for Inclusion {
 
 /// A level below the first. It holds both instructions and data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lower {
+pub struct LowerLevel {
     /// Its shape.
     pub geometry: Geometry,
     /// What happens to the lines above when a line leaves this level.
@@ -54,8 +54,8 @@ pub struct Lower {
 /// A valid stack of caches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hierarchy {
-    first: First,
-    lower: Vec<Lower>,
+    first: FirstLevel,
+    lower: Vec<LowerLevel>,
 }
 
 /// The maximum number of levels; no known processor has more.
@@ -89,7 +89,7 @@ impl Hierarchy {
     /// # Errors
     ///
     /// If they cannot; the message says what to change.
-    pub fn new(first: First, lower: Vec<Lower>) -> Result<Self, HierarchyError> {
+    pub fn new(first: FirstLevel, lower: Vec<LowerLevel>) -> Result<Self, HierarchyError> {
         let levels = lower.len() + 1;
         if levels > LEVELS_MAX {
             return Err(HierarchyError::Levels(levels));
@@ -110,22 +110,22 @@ impl Hierarchy {
 
     /// The first level.
     #[must_use]
-    pub fn first(&self) -> First {
+    pub fn first(&self) -> FirstLevel {
         self.first
     }
 
     /// The levels below it, from top to bottom.
     #[must_use]
-    pub fn lower(&self) -> &[Lower] {
+    pub fn lower(&self) -> &[LowerLevel] {
         &self.lower
     }
 
     /// The first level's caches with their names, instructions before data.
     pub(crate) fn first_level(&self) -> Vec<(&'static str, Geometry)> {
         match self.first {
-            First::Split { instruction, data } => vec![("l1i", instruction), ("l1d", data)],
-            First::Unified(both) => vec![("l1", both)],
-            First::Data(data) => vec![("l1d", data)],
+            FirstLevel::Split { instruction, data } => vec![("l1i", instruction), ("l1d", data)],
+            FirstLevel::Unified(both) => vec![("l1", both)],
+            FirstLevel::Data(data) => vec![("l1d", data)],
         }
     }
 }
@@ -145,13 +145,13 @@ mod tests {
         Geometry::new(shape).expect("a cache")
     }
 
-    fn lower(line_bytes: u32) -> Lower {
-        Lower { geometry: geometry(line_bytes), inclusion: Inclusion::NonInclusive }
+    fn lower(line_bytes: u32) -> LowerLevel {
+        LowerLevel { geometry: geometry(line_bytes), inclusion: Inclusion::NonInclusive }
     }
 
     #[test]
     fn lines_grow_downwards() {
-        let first = First::Split { instruction: geometry(32), data: geometry(64) };
+        let first = FirstLevel::Split { instruction: geometry(32), data: geometry(64) };
         assert!(Hierarchy::new(first, vec![lower(64), lower(128)]).is_ok());
         let refused = |lower| Hierarchy::new(first, lower).expect_err("refused").to_string();
         assert!(refused(vec![lower(32)]).starts_with("l2 has lines of 32 bytes below lines of 64"));

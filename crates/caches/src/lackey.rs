@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read};
 use crate::access::{Access, Purpose};
 
 /// The maximum line length: valgrind's own lines may be long, but not without limit.
-const LINE_MAX_BYTES: usize = 4096;
+const LINE_BYTES_MAX: usize = 4096;
 
 /// Why a text is not a stream of accesses.
 #[derive(Debug, thiserror::Error)]
@@ -46,12 +46,12 @@ pub fn read(mut text: impl BufRead, mut take: impl FnMut(Access)) -> Result<(), 
     let (mut number, mut accesses) = (0, 0_u64);
     loop {
         line.clear();
-        let most = LINE_MAX_BYTES as u64;
+        let most = LINE_BYTES_MAX as u64;
         if text.by_ref().take(most).read_until(b'\n', &mut line)? == 0 {
             break;
         }
         number += 1;
-        let is_whole = line.len() < LINE_MAX_BYTES || line.ends_with(b"\n");
+        let is_whole = line.len() < LINE_BYTES_MAX || line.ends_with(b"\n");
         match parse(line.trim_ascii()).filter(|_| is_whole) {
             Some(Line::Passed) => {}
             Some(Line::One(access)) => {
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn what_is_no_access_is_refused_by_its_line() {
-        let long = format!("I  40,{}1", "0".repeat(LINE_MAX_BYTES));
+        let long = format!("I  40,{}1", "0".repeat(LINE_BYTES_MAX));
         let wrong = [
             "hello",
             "I",

@@ -39,6 +39,6 @@ mod text;
 
 pub use access::{Access, Purpose};
 pub use geometry::{CacheError, CachePolicy, Geometry, Shape};
-pub use hierarchy::{First, Hierarchy, HierarchyError, Inclusion, Lower};
+pub use hierarchy::{FirstLevel, Hierarchy, HierarchyError, Inclusion, LowerLevel};
 pub use report::{LevelReport, Lookups, PerPurpose, Report};
 pub use simulation::Simulation;

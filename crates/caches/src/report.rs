@@ -19,7 +19,7 @@ pub struct PerPurpose<T> {
 
 impl<T> PerPurpose<T> {
     /// The figure of one purpose.
-    pub fn of(&self, purpose: Purpose) -> &T {
+    pub fn get(&self, purpose: Purpose) -> &T {
         match purpose {
             Purpose::Fetch => &self.fetches,
             Purpose::Load => &self.loads,
@@ -28,7 +28,7 @@ impl<T> PerPurpose<T> {
     }
 
     #[inline]
-    pub(crate) fn of_mut(&mut self, purpose: Purpose) -> &mut T {
+    pub(crate) fn get_mut(&mut self, purpose: Purpose) -> &mut T {
         match purpose {
             Purpose::Fetch => &mut self.fetches,
             Purpose::Load => &mut self.loads,
@@ -89,13 +89,13 @@ impl LevelReport {
     /// Hits for all purposes together.
     #[must_use]
     pub fn hits(&self) -> u64 {
-        Purpose::ALL.iter().map(|&purpose| self.lookups.of(purpose).hits).sum()
+        Purpose::ALL.iter().map(|&purpose| self.lookups.get(purpose).hits).sum()
     }
 
     /// Misses for all purposes together.
     #[must_use]
     pub fn misses(&self) -> u64 {
-        Purpose::ALL.iter().map(|&purpose| self.lookups.of(purpose).misses).sum()
+        Purpose::ALL.iter().map(|&purpose| self.lookups.get(purpose).misses).sum()
     }
 }
 

@@ -1,9 +1,9 @@
 //! The simulation itself.
 
 use crate::access::{Access, Purpose};
-use crate::cache::{Cache, State, Victim};
+use crate::cache::{Cache, LineState, Victim};
 use crate::geometry::Geometry;
-use crate::hierarchy::{First, Hierarchy, Inclusion, lower_name};
+use crate::hierarchy::{FirstLevel, Hierarchy, Inclusion, lower_name};
 use crate::report::{LevelReport, Lookups, PerPurpose, Report};
 
 /// Caches, their contents, and the counts since the region began.
@@ -55,9 +55,9 @@ impl Level {
         let Counts { hits, misses, further_misses, write_backs, back_invalidations } = &self.counts;
         let mut lookups = PerPurpose::<Lookups>::default();
         for purpose in Purpose::ALL {
-            let (hits, misses) = (*hits.of(purpose), *misses.of(purpose));
-            let accesses_missed = misses - further_misses.of(purpose);
-            *lookups.of_mut(purpose) = Lookups { hits, misses, accesses_missed };
+            let (hits, misses) = (*hits.get(purpose), *misses.get(purpose));
+            let accesses_missed = misses - further_misses.get(purpose);
+            *lookups.get_mut(purpose) = Lookups { hits, misses, accesses_missed };
         }
         let (resident_lines, dirty_lines) = self.cache.resident_and_dirty();
         LevelReport {
@@ -83,8 +83,8 @@ impl Simulation {
         let first = hierarchy.first_level();
         let data = first.len() - 1;
         let instruction = match hierarchy.first() {
-            First::Split { .. } | First::Unified(_) => Some(0),
-            First::Data(_) => None,
+            FirstLevel::Split { .. } | FirstLevel::Unified(_) => Some(0),
+            FirstLevel::Data(_) => None,
         };
         let above = first.iter().map(|&(name, geometry)| {
             Level::new(name.to_owned(), geometry, Inclusion::NonInclusive)
@@ -118,7 +118,7 @@ impl Simulation {
             },
             Purpose::Load | Purpose::Store => self.data,
         };
-        *self.accesses.of_mut(access.purpose) += 1;
+        *self.accesses.get_mut(access.purpose) += 1;
         let line_bits = self.levels[at].line_bits;
         let (first, last) = (access.address >> line_bits, last_byte >> line_bits);
         if first == last {
@@ -188,13 +188,13 @@ impl Simulation {
 
     #[cold]
     fn straddle(&mut self, at: usize, purpose: Purpose, lines: std::ops::RangeInclusive<u64>) {
-        *self.straddling.of_mut(purpose) += 1;
+        *self.straddling.get_mut(purpose) += 1;
         let before: Vec<u64> =
-            self.levels.iter().map(|level| *level.counts.misses.of(purpose)).collect();
+            self.levels.iter().map(|level| *level.counts.misses.get(purpose)).collect();
         lines.for_each(|line| self.look_up(at, purpose, line));
         for (level, before) in self.levels.iter_mut().zip(before) {
-            let missed = level.counts.misses.of(purpose) - before;
-            *level.counts.further_misses.of_mut(purpose) += missed.saturating_sub(1);
+            let missed = level.counts.misses.get(purpose) - before;
+            *level.counts.further_misses.get_mut(purpose) += missed.saturating_sub(1);
         }
     }
 
@@ -202,10 +202,10 @@ impl Simulation {
     /// clean in the levels below until it is written back.
     #[inline]
     fn look_up(&mut self, at: usize, purpose: Purpose, line: u64) {
-        let state = if purpose == Purpose::Store { State::Dirty } else { State::Clean };
+        let state = if purpose == Purpose::Store { LineState::Dirty } else { LineState::Clean };
         let level = &mut self.levels[at];
         if level.cache.touch(line, state) {
-            *level.counts.hits.of_mut(purpose) += 1;
+            *level.counts.hits.get_mut(purpose) += 1;
         } else {
             self.bring_in(at, purpose, line, state);
         }
@@ -213,22 +213,22 @@ impl Simulation {
 
     /// Fills a line that is missing from `at`, after filling it into the levels below that miss it
     /// too.
-    fn bring_in(&mut self, at: usize, purpose: Purpose, line: u64, state: State) {
+    fn bring_in(&mut self, at: usize, purpose: Purpose, line: u64, state: LineState) {
         self.missed += 1;
-        *self.levels[at].counts.misses.of_mut(purpose) += 1;
+        *self.levels[at].counts.misses.get_mut(purpose) += 1;
         if let Some(below) = self.below(at) {
             let line = self.line_below(at, below, line);
             let level = &mut self.levels[below];
-            if level.cache.touch(line, State::Clean) {
-                *level.counts.hits.of_mut(purpose) += 1;
+            if level.cache.touch(line, LineState::Clean) {
+                *level.counts.hits.get_mut(purpose) += 1;
             } else {
-                self.bring_in(below, purpose, line, State::Clean);
+                self.bring_in(below, purpose, line, LineState::Clean);
             }
         }
         self.insert(at, line, state);
     }
 
-    fn insert(&mut self, at: usize, line: u64, state: State) {
+    fn insert(&mut self, at: usize, line: u64, state: LineState) {
         let Some(Victim { line, state }) = self.levels[at].cache.insert(line, state) else {
             return;
         };
@@ -236,7 +236,7 @@ impl Simulation {
             Inclusion::Inclusive => state.or(self.invalidate_above(at, line)),
             Inclusion::NonInclusive => state,
         };
-        if state == State::Dirty {
+        if state == LineState::Dirty {
             self.write_back(at, line);
         }
     }
@@ -246,16 +246,16 @@ impl Simulation {
         self.levels[from].counts.write_backs += 1;
         let Some(below) = self.below(from) else { return };
         let line = self.line_below(from, below, line);
-        if !self.levels[below].cache.touch(line, State::Dirty) {
-            self.insert(below, line, State::Dirty);
+        if !self.levels[below].cache.touch(line, LineState::Dirty) {
+            self.insert(below, line, LineState::Dirty);
         }
     }
 
     /// Removes everything that is part of this line of `at` from all levels above. The result is
     /// dirty if any of it was.
-    fn invalidate_above(&mut self, at: usize, line: u64) -> State {
+    fn invalidate_above(&mut self, at: usize, line: u64) -> LineState {
         let line_bits = self.levels[at].line_bits;
-        let mut state = State::Clean;
+        let mut state = LineState::Clean;
         for level in &mut self.levels[..at] {
             let shorter_by = line_bits - level.line_bits;
             let first = line << shorter_by;

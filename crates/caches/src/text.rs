@@ -13,8 +13,8 @@ impl Report {
     pub fn text(&self) -> String {
         let mut text = String::new();
         let (accesses, straddling) = (&self.accesses, &self.straddling);
-        for purpose in Purpose::ALL.into_iter().filter(|&purpose| *accesses.of(purpose) > 0) {
-            let (all, over) = (accesses.of(purpose), straddling.of(purpose));
+        for purpose in Purpose::ALL.into_iter().filter(|&purpose| *accesses.get(purpose) > 0) {
+            let (all, over) = (accesses.get(purpose), straddling.get(purpose));
             let _infallible = writeln!(text, "  {all} {}, {over} straddle lines", plural(purpose));
         }
         if self.fetches_left_out > 0 {
@@ -47,7 +47,7 @@ impl Report {
         let mut columns = Columns::headed(heading);
         for level in &self.levels {
             for purpose in Purpose::ALL {
-                let found = level.lookups.of(purpose);
+                let found = level.lookups.get(purpose);
                 if found.hits + found.misses == 0 {
                     continue;
                 }
@@ -108,7 +108,9 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use crate::{Access, Purpose};
-    use crate::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape, Simulation};
+    use crate::{
+        CachePolicy, FirstLevel, Geometry, Hierarchy, Inclusion, LowerLevel, Shape, Simulation,
+    };
 
     #[test]
     fn a_report_names_every_figure() {
@@ -117,8 +119,8 @@ mod tests {
         let small = Geometry::new(shape).expect("a cache");
         let lower = Shape { size_bytes: 1 << 20, policy: CachePolicy::TreePlru, ..shape };
         let geometry = Geometry::new(lower).expect("a cache");
-        let lower = vec![Lower { geometry, inclusion: Inclusion::Inclusive }];
-        let caches = Hierarchy::new(First::Data(small), lower).expect("two caches");
+        let lower = vec![LowerLevel { geometry, inclusion: Inclusion::Inclusive }];
+        let caches = Hierarchy::new(FirstLevel::Data(small), lower).expect("two caches");
         let mut simulation = Simulation::new(&caches);
         for (purpose, address) in [(Purpose::Load, 60), (Purpose::Store, 64), (Purpose::Fetch, 0)] {
             simulation.access(Access { purpose, address, bytes: 8 });

@@ -50,19 +50,19 @@ fn run() -> Result<(), String> {
     load(&job)?;
     let outcome = perform(&job);
     let outcome = serde_json::to_vec(&outcome).map_err(|error| error.to_string())?;
-    let mut files = vec![made(OUTCOME, &outcome)?];
+    let mut files = vec![write_file(OUTCOME, &outcome)?];
     let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
-    files.push(made(SYMBOLS, symbols.as_bytes())?);
+    files.push(write_file(SYMBOLS, symbols.as_bytes())?);
     let types = types();
     if let Some((_, vmlinux)) = types.iter().find(|(name, _)| name.ends_with("/vmlinux")) {
         let kernel = fs::read(vmlinux).unwrap_or_default();
         // Without the table, fewer data addresses have names, which is no reason to lose the trace.
         if let Ok(memory) = footprint_symbols::inside::memory_table(&symbols, &kernel) {
-            files.push(made(MEMORY, memory.as_bytes())?);
+            files.push(write_file(MEMORY, memory.as_bytes())?);
         }
     }
     if let Ok(mappings) = fs::read("/proc/vmallocinfo") {
-        files.push(made(MAPPINGS, &mappings)?);
+        files.push(write_file(MAPPINGS, &mappings)?);
     }
     files.extend(types);
     inside::hand_back(&files, Ok(())).map_err(|error| error.to_string())
@@ -78,7 +78,7 @@ fn load(job: &Job) -> Result<(), String> {
     inside::load_modules_for(scratch.file_system.name).map_err(|error| error.to_string())
 }
 
-fn made(name: &str, content: &[u8]) -> Result<(String, PathBuf), String> {
+fn write_file(name: &str, content: &[u8]) -> Result<(String, PathBuf), String> {
     let path = Path::new(MADE).join(name);
     fs::write(&path, content).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok((name.to_owned(), path))

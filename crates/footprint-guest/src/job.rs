@@ -19,13 +19,13 @@ pub struct Job {
     /// How many times each is executed and traced, at least 1.
     pub repetitions: u32,
     /// The state of the kernel's caches before each of them.
-    pub state: State,
+    pub state: KernelCacheState,
 }
 
 /// The state of the kernel's caches (pages, dentries, inodes) before an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum KernelCacheState {
     /// As the previous operations left them.
     #[default]
     Warm,

@@ -9,11 +9,11 @@
 pub mod inside;
 mod job;
 mod marked;
-mod parts;
 mod perform;
 mod prepared;
 mod traced_call;
+mod unresolved_call;
 
-pub use job::{Failed, Job, JobOutcome, State};
+pub use job::{Failed, Job, JobOutcome, KernelCacheState};
 pub use perform::{DEVICE, PerformError, perform};
 pub use traced_call::{TracedCall, UnknownCall};

@@ -14,7 +14,7 @@ pub(crate) type Call = [u64; 7];
 
 /// What a call returns on success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gives {
+pub(crate) enum ReturnValue {
     /// A number, or nothing of interest.
     Number,
     /// A file descriptor, which is closed again.
@@ -65,7 +65,7 @@ impl MarkedCall {
     pub(crate) fn new(region: u8, operation: u16) -> io::Result<Self> {
         let mark = |edge| Mark { edge, region, operation }.code();
         let [begin, end] = [Edge::Begin, Edge::End].map(mark);
-        Self::of(&[&LOAD[..], &begin, &SYSCALL, &end, &RETURN, &[RET]].concat())
+        Self::from_code(&[&LOAD[..], &begin, &SYSCALL, &end, &RETURN, &[RET]].concat())
     }
 
     /// The same code without marks: for warming up.
@@ -73,10 +73,10 @@ impl MarkedCall {
     /// # Errors
     /// As [`MarkedCall::new`].
     pub(crate) fn unmarked() -> io::Result<Self> {
-        Self::of(&[&LOAD[..], &SYSCALL, &RETURN, &[RET]].concat())
+        Self::from_code(&[&LOAD[..], &SYSCALL, &RETURN, &[RET]].concat())
     }
 
-    fn of(code: &[u8]) -> io::Result<Self> {
+    fn from_code(code: &[u8]) -> io::Result<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let writable = libc::PROT_READ | libc::PROT_WRITE;
         assert!(code.len() <= BYTES, "the code fits a page");
@@ -102,7 +102,7 @@ impl MarkedCall {
     ///
     /// # Errors
     /// The call fails.
-    pub(crate) fn execute(&self, call: &Call, gives: Gives) -> io::Result<u64> {
+    pub(crate) fn execute(&self, call: &Call, returns: ReturnValue) -> io::Result<u64> {
         // SAFETY: the mapping contains a function of this type that follows the C ABI: it reads the
         // array, and preserves all callee-saved registers. `Call` guarantees that the arguments
         // point to valid memory.
@@ -115,7 +115,7 @@ impl MarkedCall {
             let number = i32::try_from(-result).unwrap_or(i32::MAX);
             return Err(io::Error::from_raw_os_error(number));
         };
-        if gives == Gives::Descriptor
+        if returns == ReturnValue::Descriptor
             && let Ok(descriptor) = i32::try_from(given)
         {
             // SAFETY: the kernel has just returned this descriptor, and nothing else owns it.
@@ -140,7 +140,7 @@ mod tests {
     fn a_call_gives_its_result_or_its_error() {
         let number = |number: libc::c_long| u64::try_from(number).unwrap();
         for code in [MarkedCall::new(3, 5).unwrap(), MarkedCall::unmarked().unwrap()] {
-            let call = |call| code.execute(&call, Gives::Number);
+            let call = |call| code.execute(&call, ReturnValue::Number);
             let pid = call([number(libc::SYS_getpid), 0, 0, 0, 0, 0, 0]).unwrap();
             let error = call([number(libc::SYS_close), u64::MAX, 0, 0, 0, 0, 0]);
             assert_eq!(pid, u64::from(std::process::id()));

@@ -8,8 +8,8 @@ use targets::{Surroundings, TargetError, TargetSpec, Workshop};
 use thiserror::Error;
 
 use crate::marked::MarkedCall;
-use crate::prepared::Prepared;
-use crate::{Failed, Job, JobOutcome, State, TracedCall};
+use crate::prepared::PreparedCall;
+use crate::{Failed, Job, JobOutcome, KernelCacheState, TracedCall};
 
 /// The block device on which a guest makes its target. It is in memory, so that every request
 /// completes within the call that issues it.
@@ -83,9 +83,9 @@ fn repeat(job: &Job, operation: TracedCall, directory: &Path, number: &mut u32) 
     let codes = std::iter::repeat_n(&unmarked, job.warm_up as usize)
         .chain(std::iter::repeat_n(&marked, job.repetitions as usize));
     for code in codes {
-        let prepared = Prepared::new(operation, directory, *number)?;
+        let prepared = PreparedCall::new(operation, directory, *number)?;
         *number += 1;
-        if job.state == State::Cold {
+        if job.state == KernelCacheState::Cold {
             drop_caches()?;
             prepared.after_drop()?;
         }
@@ -110,7 +110,7 @@ mod tests {
 
     fn job(operations: &[TracedCall]) -> Job {
         let (target, operations) = ("here=tmpfs".to_owned(), operations.to_vec());
-        Job { target, operations, warm_up: 1, repetitions: 2, state: State::Warm }
+        Job { target, operations, warm_up: 1, repetitions: 2, state: KernelCacheState::Warm }
     }
 
     #[test]

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use crate::TracedCall;
 use crate::marked::{Call, MarkedCall};
-use crate::parts::{Argument, At, BYTES, ENTRIES_BYTES, OpenFile, Removed};
+use crate::unresolved_call::{Argument, BYTES, CallPaths, ENTRIES_BYTES, Leftover, OpenFile};
 
 /// A system call and everything that its arguments point to.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedCall {
     traced: TracedCall,
     call: Call,
     /// Names that the call's arguments point to.
@@ -26,12 +26,12 @@ pub(crate) struct Prepared {
     left: Option<PathBuf>,
 }
 
-impl Prepared {
+impl PreparedCall {
     /// Prepares a call in a directory; `number` makes its paths unique.
     pub(crate) fn new(traced: TracedCall, directory: &Path, number: u32) -> io::Result<Self> {
         let path = directory.join(format!("file-{number:05}"));
         let other = directory.join(format!("other-{number:05}"));
-        let parts = (traced.row().prepare)(&At { directory, path, other })?;
+        let parts = (traced.row().prepare)(&CallPaths { directory, path, other })?;
         let mut buffer = vec![0x5a; ENTRIES_BYTES];
         let mut names = Vec::new();
         let mut call = [0; 7];
@@ -70,12 +70,12 @@ impl Prepared {
             let _the_calls = file.descriptor.into_raw_fd();
         }
         let row = self.traced.row();
-        code.execute(&self.call, row.gives)?;
+        code.execute(&self.call, row.returns)?;
         drop(self.file.take());
-        match (&self.left, row.removed) {
-            (Some(path), Removed::Directory) => fs::remove_dir(path),
-            (Some(path), Removed::File) => fs::remove_file(path),
-            (None, Removed::File | Removed::Directory) => Ok(()),
+        match (&self.left, row.leftover) {
+            (Some(path), Leftover::Directory) => fs::remove_dir(path),
+            (Some(path), Leftover::File) => fs::remove_file(path),
+            (None, Leftover::File | Leftover::Directory) => Ok(()),
         }
     }
 }

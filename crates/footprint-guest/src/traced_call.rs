@@ -12,16 +12,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 use workload::Operation;
 
-use crate::marked::Gives;
-use crate::parts::Argument::{Buffer, Descriptor, Name, Number};
-use crate::parts::{AT_FDCWD, BYTES, ENTRIES_BYTES, MODE, Parts, Prepare, Removed, full};
+use crate::marked::ReturnValue;
+use crate::unresolved_call::Argument::{Buffer, Descriptor, Name, Number};
+use crate::unresolved_call::{
+    AT_FDCWD, BYTES, ENTRIES_BYTES, Leftover, MODE, Prepare, UnresolvedCall, full,
+};
 
 /// A system call that a guest executes to be traced.
 #[derive(Clone, Copy)]
-pub struct TracedCall(&'static Row);
+pub struct TracedCall(&'static CallRow);
 
 /// What is known about a call.
-pub(crate) struct Row {
+pub(crate) struct CallRow {
     name: &'static str,
     title: &'static str,
     /// The benchmark operation that it corresponds to; `None` for a call that does not touch a file
@@ -29,9 +31,9 @@ pub(crate) struct Row {
     operation: Option<Operation>,
     /// Whether it is traced if the user names no calls.
     by_default: bool,
-    pub(crate) gives: Gives,
+    pub(crate) returns: ReturnValue,
     /// How to remove what it leaves behind.
-    pub(crate) removed: Removed,
+    pub(crate) leftover: Leftover,
     pub(crate) prepare: Prepare,
 }
 
@@ -53,129 +55,129 @@ const fn row(
     title: &'static str,
     operation: Operation,
     prepare: Prepare,
-) -> Row {
-    let (by_default, gives, removed) = (false, Gives::Number, Removed::File);
-    Row { name, title, operation: Some(operation), by_default, gives, removed, prepare }
+) -> CallRow {
+    let (by_default, returns, leftover) = (false, ReturnValue::Number, Leftover::File);
+    CallRow { name, title, operation: Some(operation), by_default, returns, leftover, prepare }
 }
 
 /// The position is the call's number in marks, which traces store: append new ones at the end.
-static ROWS: [Row; 18] = [
-    Row {
+static ROWS: [CallRow; 18] = [
+    CallRow {
         by_default: true,
-        gives: Gives::Descriptor,
+        returns: ReturnValue::Descriptor,
         ..row("create", "create a file", Operation::Create, |at| {
             let arguments = vec![Name(at.path.clone()), MODE];
-            Ok(Parts::of(libc::SYS_creat, arguments).leaves(&at.path))
+            Ok(UnresolvedCall::new(libc::SYS_creat, arguments).leaves(&at.path))
         })
     },
-    Row {
+    CallRow {
         by_default: true,
         ..row("write", "write 4 KiB into an empty file", Operation::Append, |at| {
             let file = File::create_new(&at.path)?;
             let arguments = vec![Descriptor, Buffer, Number(BYTES as u64), Number(0)];
-            Ok(Parts::of(libc::SYS_pwrite64, arguments).on(file).leaves(&at.path))
+            Ok(UnresolvedCall::new(libc::SYS_pwrite64, arguments).on(file).leaves(&at.path))
         })
     },
     row("overwrite", "overwrite 4 KiB", Operation::Write, |at| {
         full(&at.path)?;
         let file = OpenOptions::new().read(true).write(true).open(&at.path)?;
         let arguments = vec![Descriptor, Buffer, Number(BYTES as u64), Number(0)];
-        Ok(Parts::of(libc::SYS_pwrite64, arguments).on(file).leaves(&at.path))
+        Ok(UnresolvedCall::new(libc::SYS_pwrite64, arguments).on(file).leaves(&at.path))
     }),
-    Row {
+    CallRow {
         by_default: true,
         ..row("read", "read 4 KiB", Operation::Read, |at| {
             full(&at.path)?;
             let file = OpenOptions::new().read(true).write(true).open(&at.path)?;
             let arguments = vec![Descriptor, Buffer, Number(BYTES as u64), Number(0)];
-            Ok(Parts::of(libc::SYS_pread64, arguments).on(file).leaves(&at.path))
+            Ok(UnresolvedCall::new(libc::SYS_pread64, arguments).on(file).leaves(&at.path))
         })
     },
-    Row {
+    CallRow {
         by_default: true,
         ..row("stat", "stat a file", Operation::StatPresent, |at| {
             full(&at.path)?;
             let arguments = vec![AT_FDCWD, Name(at.path.clone()), Buffer, Number(0)];
-            Ok(Parts::of(libc::SYS_newfstatat, arguments).leaves(&at.path))
+            Ok(UnresolvedCall::new(libc::SYS_newfstatat, arguments).leaves(&at.path))
         })
     },
-    Row {
-        gives: Gives::Descriptor,
+    CallRow {
+        returns: ReturnValue::Descriptor,
         ..row("open", "open a file", Operation::Open, |at| {
             full(&at.path)?;
             let arguments = vec![Name(at.path.clone()), Number(0)];
-            Ok(Parts::of(libc::SYS_open, arguments).leaves(&at.path))
+            Ok(UnresolvedCall::new(libc::SYS_open, arguments).leaves(&at.path))
         })
     },
     row("close", "close a file", Operation::Close, |at| {
         full(&at.path)?;
-        let parts = Parts::of(libc::SYS_close, vec![Descriptor]);
-        Ok(parts.closes(File::open(&at.path)?).leaves(&at.path))
+        let call = UnresolvedCall::new(libc::SYS_close, vec![Descriptor]);
+        Ok(call.closes(File::open(&at.path)?).leaves(&at.path))
     }),
-    Row {
+    CallRow {
         by_default: true,
         ..row("rename", "rename a file in its directory", Operation::Rename, |at| {
             full(&at.path)?;
             let arguments = vec![Name(at.path.clone()), Name(at.other.clone())];
-            Ok(Parts::of(libc::SYS_rename, arguments).leaves(&at.other))
+            Ok(UnresolvedCall::new(libc::SYS_rename, arguments).leaves(&at.other))
         })
     },
-    Row {
+    CallRow {
         by_default: true,
         ..row("unlink", "unlink a file of 4 KiB", Operation::Unlink, |at| {
             full(&at.path)?;
-            Ok(Parts::of(libc::SYS_unlink, vec![Name(at.path.clone())]))
+            Ok(UnresolvedCall::new(libc::SYS_unlink, vec![Name(at.path.clone())]))
         })
     },
-    Row {
-        removed: Removed::Directory,
+    CallRow {
+        leftover: Leftover::Directory,
         ..row("mkdir", "make a directory", Operation::Mkdir, |at| {
             let arguments = vec![Name(at.path.clone()), MODE];
-            Ok(Parts::of(libc::SYS_mkdir, arguments).leaves(&at.path))
+            Ok(UnresolvedCall::new(libc::SYS_mkdir, arguments).leaves(&at.path))
         })
     },
     row("rmdir", "remove an empty directory", Operation::Rmdir, |at| {
         fs::create_dir(&at.path)?;
-        Ok(Parts::of(libc::SYS_rmdir, vec![Name(at.path.clone())]))
+        Ok(UnresolvedCall::new(libc::SYS_rmdir, vec![Name(at.path.clone())]))
     }),
     // The new name is in the same directory.
     row("link", "link a file", Operation::Link, |at| {
         let arguments = vec![Name(at.directory.join("entry-00")), Name(at.path.clone())];
-        Ok(Parts::of(libc::SYS_link, arguments).leaves(&at.path))
+        Ok(UnresolvedCall::new(libc::SYS_link, arguments).leaves(&at.path))
     }),
     row("symlink", "make a symbolic link", Operation::Symlink, |at| {
         let arguments = vec![Name(PathBuf::from("entry-00")), Name(at.path.clone())];
-        Ok(Parts::of(libc::SYS_symlink, arguments).leaves(&at.path))
+        Ok(UnresolvedCall::new(libc::SYS_symlink, arguments).leaves(&at.path))
     }),
     // From its first entry.
     row("readdir", "read a directory", Operation::Readdir, |at| {
         let arguments = vec![Descriptor, Buffer, Number(ENTRIES_BYTES as u64)];
-        Ok(Parts::of(libc::SYS_getdents64, arguments).on(File::open(at.directory)?))
+        Ok(UnresolvedCall::new(libc::SYS_getdents64, arguments).on(File::open(at.directory)?))
     }),
     row("truncate", "truncate a file of 4 KiB", Operation::Truncate, |at| {
         full(&at.path)?;
         let arguments = vec![Name(at.path.clone()), Number(0)];
-        Ok(Parts::of(libc::SYS_truncate, arguments).leaves(&at.path))
+        Ok(UnresolvedCall::new(libc::SYS_truncate, arguments).leaves(&at.path))
     }),
     row("fsync", "fsync a file of 4 KiB just written", Operation::Fsync, |at| {
         let file = full(&at.path)?;
-        let parts = Parts::of(libc::SYS_fsync, vec![Descriptor]);
-        Ok(parts.on(file).leaves(&at.path).dirty())
+        let call = UnresolvedCall::new(libc::SYS_fsync, vec![Descriptor]);
+        Ok(call.on(file).leaves(&at.path).dirty())
     }),
     // Shows what entering the kernel costs.
-    Row {
+    CallRow {
         name: "getppid",
         title: "getppid, a system call without a file system",
         operation: None,
         by_default: true,
-        gives: Gives::Number,
-        removed: Removed::File,
-        prepare: |_| Ok(Parts::of(libc::SYS_getppid, vec![])),
+        returns: ReturnValue::Number,
+        leftover: Leftover::File,
+        prepare: |_| Ok(UnresolvedCall::new(libc::SYS_getppid, vec![])),
     },
     row("fdatasync", "fdatasync a file of 4 KiB just written", Operation::Fdatasync, |at| {
         let file = full(&at.path)?;
-        let parts = Parts::of(libc::SYS_fdatasync, vec![Descriptor]);
-        Ok(parts.on(file).leaves(&at.path).dirty())
+        let call = UnresolvedCall::new(libc::SYS_fdatasync, vec![Descriptor]);
+        Ok(call.on(file).leaves(&at.path).dirty())
     }),
 ];
 
@@ -218,11 +220,11 @@ impl TracedCall {
 
     /// The call with this number in marks.
     #[must_use]
-    pub fn of_number(number: u16) -> Option<Self> {
+    pub fn from_number(number: u16) -> Option<Self> {
         ROWS.get(usize::from(number)).map(Self)
     }
 
-    pub(crate) fn row(self) -> &'static Row {
+    pub(crate) fn row(self) -> &'static CallRow {
         self.0
     }
 
@@ -280,7 +282,7 @@ mod tests {
     fn names_and_numbers_come_back() {
         for call in TracedCall::all() {
             assert_eq!(call.name().parse(), Ok(call));
-            assert_eq!(TracedCall::of_number(call.number()), Some(call));
+            assert_eq!(TracedCall::from_number(call.number()), Some(call));
             let json = serde_json::to_string(&call).unwrap();
             assert_eq!(json, format!("\"{call}\""));
             assert_eq!(serde_json::from_str::<TracedCall>(&json).unwrap(), call);

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use footprint_trace::event::{Access, AccessKind};
 use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::mark::{Edge, Mark};
-use footprint_trace::reader::Cut;
-use footprint_trace::translation::{self, Instruction, Part};
+use footprint_trace::reader::CutReason;
+use footprint_trace::translation::{self, CodePart, Instruction};
 use footprint_trace::{BlockId, TracedBlock, x86};
 
 use crate::callbacks::{self, Removal};
@@ -216,7 +216,7 @@ extern "C" fn on_vcpu_begin(_id: u64, index: c_uint) {
     let whole = IS_WHOLE.load(Ordering::Relaxed);
     let coverage = if whole { Coverage::Whole } else { Coverage::Marked };
     let Some(slot) = VCPUS.get(index as usize) else {
-        recorder::cut_off(Cut::Vcpus);
+        recorder::cut_off(CutReason::Vcpus);
         return;
     };
     // The vCPU that had this index before, if any, has ended and was flushed then.
@@ -317,13 +317,13 @@ extern "C" fn on_translation(_id: u64, translated: Handle) {
     let callbacks = translation::callbacks(&parts, &instructions, is_needed, is_whole);
     for part in callbacks.recorded {
         match part {
-            Part::Mark { at, mark } => {
+            CodePart::Mark { at, mark } => {
                 let [low, high] = mark.operation.to_le_bytes();
                 let edge = u8::from(mark.edge == Edge::End);
                 let data = u32::from_le_bytes([low, high, mark.region, edge]) as usize;
                 call_before(handles[at], on_mark, data);
             }
-            Part::TracedBlock { first, last } => {
+            CodePart::Block { first, last } => {
                 instrument(&handles[first..=last], &instructions[first..=last]);
             }
         }

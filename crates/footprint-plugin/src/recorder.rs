@@ -9,7 +9,7 @@ use std::{fs, io};
 use footprint_trace::event::{Access, EventEncoder};
 use footprint_trace::header::{Coverage, Header};
 use footprint_trace::mark::{Edge, Mark};
-use footprint_trace::reader::Cut;
+use footprint_trace::reader::CutReason;
 use footprint_trace::trace_file::TraceFile;
 use footprint_trace::writer::TraceWriter;
 use footprint_trace::{BlockId, TracedBlock, attachments, maps};
@@ -34,7 +34,7 @@ struct Trace {
     known: HashMap<(u64, Vec<u8>), BlockId>,
     /// Lines of mapped files that are already in the trace.
     mapped: HashSet<String>,
-    cut: Option<Cut>,
+    cut: Option<CutReason>,
 }
 
 /// Creates the trace.
@@ -72,7 +72,7 @@ pub(crate) fn describe(block: &TracedBlock<'_>) -> Option<BlockId> {
 }
 
 /// Stops recording and notes why the trace is incomplete.
-pub(crate) fn cut_off(cut: Cut) {
+pub(crate) fn cut_off(cut: CutReason) {
     let mut trace = TRACE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(trace) = trace.as_mut() {
         trace.cut = Some(cut);

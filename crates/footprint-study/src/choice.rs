@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use caches::Hierarchy;
 use footprint::description::Repetitions;
-use footprint::regions::Wanted;
-use footprint::simulated::{CacheOutcome, Warmth};
+use footprint::regions::RegionQuery;
+use footprint::simulated::{CacheOutcome, CachesToSimulate};
 use footprint::touched::{Figures, Footprint};
 use footprint::trace::{Completeness, Region};
 
@@ -26,7 +25,7 @@ pub(crate) fn key(region: Region) -> Option<(u8, u16)> {
 }
 
 /// One repetition.
-struct Counted {
+struct RepetitionFigures {
     region: Region,
     is_whole: bool,
     figures: Figures,
@@ -35,7 +34,7 @@ struct Counted {
 /// A choice in progress.
 pub(crate) struct Choice {
     warm_up: u32,
-    counted: BTreeMap<Option<(u8, u16)>, Vec<Counted>>,
+    counted: BTreeMap<Option<(u8, u16)>, Vec<RepetitionFigures>>,
     /// What will be shown, as long as each operation has been executed only once.
     single: Option<Vec<Shown>>,
 }
@@ -48,8 +47,8 @@ impl Choice {
     }
 
     /// What the walk must find out. Caches are simulated only if this walk may be the only one.
-    pub(crate) fn wanted<'a>(&self, caches: Option<(&'a Hierarchy, Warmth)>) -> Wanted<'a> {
-        Wanted { regions: None, caches: caches.filter(|_| self.single.is_some()) }
+    pub(crate) fn query<'a>(&self, caches: Option<CachesToSimulate<'a>>) -> RegionQuery<'a> {
+        RegionQuery { regions: None, caches: caches.filter(|_| self.single.is_some()) }
     }
 
     /// Takes one execution into account.
@@ -65,7 +64,7 @@ impl Choice {
         }
         let is_whole = footprint.completeness == Completeness::Whole;
         let repetitions = self.counted.entry(key(region)).or_default();
-        repetitions.push(Counted { region, is_whole, figures });
+        repetitions.push(RepetitionFigures { region, is_whole, figures });
         if repetitions.len() > 1 {
             self.single = None;
         } else if let Some(single) = &mut self.single {
@@ -75,20 +74,20 @@ impl Choice {
 
     /// The regions to show, in the order of the marks' numbers, and what to show of them, which is
     /// empty if another walk is needed to find out.
-    pub(crate) fn made(self) -> (Vec<(Region, Repetition)>, Vec<Shown>) {
+    pub(crate) fn finish(self) -> (Vec<(Region, Repetition)>, Vec<Shown>) {
         let mut counted = self.counted;
         // Unmarked code counts only if nothing is marked.
         if counted.len() > 1 {
             counted.remove(&None);
         }
-        let chosen = counted.values().filter_map(|repetitions| one_of(repetitions)).collect();
+        let chosen = counted.values().filter_map(|repetitions| typical(repetitions)).collect();
         (chosen, self.single.unwrap_or_default())
     }
 }
 
 /// The repetition of an operation whose counts are nearest to their medians, among those traced
 /// completely if there are any.
-fn one_of(repetitions: &[Counted]) -> Option<(Region, Repetition)> {
+fn typical(repetitions: &[RepetitionFigures]) -> Option<(Region, Repetition)> {
     let has_whole = repetitions.iter().any(|one| one.is_whole);
     let candidates = repetitions.iter().enumerate();
     let candidates = candidates.filter(|(_, one)| !has_whole || one.is_whole);

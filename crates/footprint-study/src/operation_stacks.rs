@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use footprint::categories::{Categories, OTHER};
-use footprint::cgstacks::{Frames, Walked, Weight};
-use footprint::description::{Description, Named};
-use footprint::regions::{Wanted, for_each_region};
+use footprint::cgstacks::{CategorizedTrace, Frames, Weight};
+use footprint::description::{Description, NumberedName};
+use footprint::regions::{RegionQuery, for_each_region};
 use footprint::touched::{Footprint, LINE_BYTES};
 use footprint::trace::{Completeness, Context, Region, StackTree, Walk};
 use footprint_trace::header::Scope;
@@ -50,10 +50,11 @@ pub fn operation_stacks(trace: &Path) -> Result<TraceStacks, StudyError> {
     let mut walk = Walk::new(*reader.header(), names);
     let categories = Categories::default();
     let mut operations: Vec<OperationStacks> = Vec::new();
-    for_each_region(&mut walk, &mut reader, Wanted::default(), |walk, footprint, _| {
+    for_each_region(&mut walk, &mut reader, RegionQuery::default(), |walk, footprint, _| {
         let Some(operation) = operation(walk.names(), &footprint) else { return };
         let (code, stacks, names) = (walk.code(), walk.stacks(), walk.names());
-        let walked = Walked { scope: walk.scope(), code, stacks, names, categories: &categories };
+        let walked =
+            CategorizedTrace { scope: walk.scope(), code, stacks, names, categories: &categories };
         let place = operations.iter().position(|one| one.operation == operation);
         let place = place.unwrap_or_else(|| {
             operations.push(OperationStacks::new(operation.to_owned()));
@@ -70,7 +71,7 @@ pub fn operation_stacks(trace: &Path) -> Result<TraceStacks, StudyError> {
 fn operation<'a>(names: &'a Description, footprint: &Footprint) -> Option<&'a str> {
     let Region::Marked { operation, .. } = footprint.region else { return None };
     let is_whole = footprint.completeness == Completeness::Whole;
-    let is_it = |named: &&Named| is_whole && named.number == operation;
+    let is_it = |named: &&NumberedName| is_whole && named.number == operation;
     Some(&names.operations.iter().find(is_it)?.name)
 }
 
@@ -80,7 +81,7 @@ impl OperationStacks {
         Self { operation, repetitions: 0, code_bytes: BTreeMap::new(), data_lines_by_bytes }
     }
 
-    fn add(&mut self, walked: &Walked<'_>, footprint: &Footprint) {
+    fn add(&mut self, walked: &CategorizedTrace<'_>, footprint: &Footprint) {
         self.repetitions += 1;
         let tree = walked.tree(footprint, Frames::Categories, Weight::CodeBytes);
         for (node, own) in (0..).zip(&tree.own).filter(|(_, own)| **own > 0.0) {

@@ -1,8 +1,8 @@
 //! Which caches are simulated: those of a machine, or those that a run has recorded.
 
 use caches::{
-    CacheError, CachePolicy, First, Geometry, Hierarchy, HierarchyError, Inclusion, LevelReport,
-    Lower, Shape, Simulation,
+    CacheError, CachePolicy, FirstLevel, Geometry, Hierarchy, HierarchyError, Inclusion,
+    LevelReport, LowerLevel, Shape, Simulation,
 };
 use record::machine::{Cache, CacheKind};
 use record::{CachesOrigin, Replacement, RunRecord, SimulatedCache, SimulatedCaches};
@@ -40,11 +40,11 @@ pub fn caches_of(caches: &[Cache]) -> Option<Hierarchy> {
         Geometry::new(Shape { size_bytes, line_bytes, ways, policy: CachePolicy::Lru }).ok()
     };
     let first = match (find(1, CacheKind::Instruction), find(1, CacheKind::Data)) {
-        (Some(instruction), Some(data)) => First::Split { instruction, data },
-        _ => First::Unified(find(1, CacheKind::Unified)?),
+        (Some(instruction), Some(data)) => FirstLevel::Split { instruction, data },
+        _ => FirstLevel::Unified(find(1, CacheKind::Unified)?),
     };
     let lower = (2..).map_while(|level| find(level, CacheKind::Unified));
-    let lower = lower.map(|geometry| Lower { geometry, inclusion: Inclusion::NonInclusive });
+    let lower = lower.map(|geometry| LowerLevel { geometry, inclusion: Inclusion::NonInclusive });
     Hierarchy::new(first, lower.collect()).ok()
 }
 
@@ -87,10 +87,10 @@ fn hierarchy(recorded: &SimulatedCaches) -> Result<Hierarchy, RecordedCachesErro
     let (first, lower) = match names.as_slice() {
         ["l1i", "l1d", ..] => {
             let (instruction, data) = (geometry(&caches[0])?, geometry(&caches[1])?);
-            (First::Split { instruction, data }, &caches[2..])
+            (FirstLevel::Split { instruction, data }, &caches[2..])
         }
-        ["l1", ..] => (First::Unified(geometry(&caches[0])?), &caches[1..]),
-        ["l1d", ..] => (First::Data(geometry(&caches[0])?), &caches[1..]),
+        ["l1", ..] => (FirstLevel::Unified(geometry(&caches[0])?), &caches[1..]),
+        ["l1d", ..] => (FirstLevel::Data(geometry(&caches[0])?), &caches[1..]),
         _ => return Err(wrong_names(&names)),
     };
     let is_named = |(level, cache): (u32, &SimulatedCache)| cache.name == format!("l{level}");
@@ -102,7 +102,7 @@ fn hierarchy(recorded: &SimulatedCaches) -> Result<Hierarchy, RecordedCachesErro
             true => Inclusion::Inclusive,
             false => Inclusion::NonInclusive,
         };
-        Ok(Lower { geometry: geometry(cache)?, inclusion })
+        Ok(LowerLevel { geometry: geometry(cache)?, inclusion })
     });
     Ok(Hierarchy::new(first, lower.collect::<Result<_, RecordedCachesError>>()?)?)
 }
@@ -158,10 +158,12 @@ mod tests {
         let geometry = shape(1 << 20, CachePolicy::Random { seed: 7 });
         let (inclusion, data) = (Inclusion::Inclusive, shape(1 << 14, CachePolicy::TreePlru));
         let instruction = shape(1 << 13, CachePolicy::Lru);
-        let lower = vec![Lower { geometry, inclusion }];
-        for first in
-            [First::Split { instruction, data }, First::Unified(instruction), First::Data(data)]
-        {
+        let lower = vec![LowerLevel { geometry, inclusion }];
+        for first in [
+            FirstLevel::Split { instruction, data },
+            FirstLevel::Unified(instruction),
+            FirstLevel::Data(data),
+        ] {
             let caches = Hierarchy::new(first, lower.clone()).unwrap();
             let kept = recorded(&caches, CachesOrigin::Given);
             let read = serde_json::to_string(&kept).unwrap();
@@ -178,7 +180,7 @@ mod tests {
             ways: 4,
             policy: CachePolicy::Lru,
         });
-        let caches = Hierarchy::new(First::Unified(l1.unwrap()), Vec::new()).unwrap();
+        let caches = Hierarchy::new(FirstLevel::Unified(l1.unwrap()), Vec::new()).unwrap();
         let kept = recorded(&caches, CachesOrigin::Machine);
         let refused = |change: fn(&mut Vec<SimulatedCache>)| {
             let mut changed = kept.clone();

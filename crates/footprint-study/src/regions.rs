@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use caches::{Hierarchy, Report};
-use footprint::regions::{Wanted, for_each_region};
-use footprint::simulated::Warmth;
+use caches::Report;
+use footprint::regions::{RegionQuery, for_each_region};
+use footprint::simulated::CachesToSimulate;
 use footprint::touched::{Figures, Footprint};
 use footprint::trace::{Completeness, Context, Names, Region, Walk};
 
@@ -25,19 +25,18 @@ pub struct RegionFigures {
 }
 
 /// The figures of each region of a trace, with repetitions kept apart, in the order in which they
-/// ended. Everything outside of marks forms one more region, the last. With the caches to simulate
-/// comes what they contain when a region begins.
+/// ended. Everything outside of marks forms one more region, the last.
 ///
 /// # Errors
 /// The trace cannot be read, or is damaged.
 pub fn regions<N: Names>(
     path: &Path,
     names: N,
-    caches: Option<(&Hierarchy, Warmth)>,
+    caches: Option<CachesToSimulate<'_>>,
 ) -> Result<Vec<RegionFigures>, StudyError> {
     let mut reader = open(path)?;
     let mut walk = Walk::new(*reader.header(), names);
-    let wanted = Wanted { regions: None, caches };
+    let wanted = RegionQuery { regions: None, caches };
     let mut found = Vec::new();
     for_each_region(&mut walk, &mut reader, wanted, |walk, footprint, outcome| {
         let Footprint { region, completeness, .. } = footprint;

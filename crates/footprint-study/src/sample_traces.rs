@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use footprint::description::{
-    DataKind, DataObject, Description, Field, Function, Named, Repetitions, Subject, TypeLayout,
+    DataKind, DataObject, Description, Field, Function, NumberedName, Repetitions, Subject,
+    TypeLayout,
 };
 use footprint_trace::event::{Access, AccessKind, EventEncoder};
 use footprint_trace::header::{Coverage, Header, Scope};
@@ -36,7 +37,7 @@ const SYSRET: &[u8] = &[0x48, 0x0f, 0x07];
 pub const FILE_SYSTEMS: [(&str, u32); 2] = [("ext4", 1), ("xfs", 3)];
 
 /// A trace under construction.
-struct Made {
+struct TraceBuilder {
     writer: TraceWriter<Vec<u8>>,
     events: EventEncoder,
     blocks: HashMap<(u64, Vec<u8>), BlockId>,
@@ -49,7 +50,7 @@ fn call(from: u64, to: u64) -> Vec<u8> {
     [&[0xe8], &displacement[..4]].concat()
 }
 
-impl Made {
+impl TraceBuilder {
     fn new(scope: Scope, coverage: Coverage) -> Self {
         let header = Header { architecture: 62, scope, coverage, limit_bytes: 1 << 30 };
         let writer = TraceWriter::new(Vec::new(), &header).expect(IN_MEMORY);
@@ -126,7 +127,7 @@ fn functions(file_system: &str) -> Vec<Function> {
 }
 
 fn description(file_system: &str) -> Description {
-    let named = |name: &str, number| Named { number, name: name.to_owned() };
+    let named = |name: &str, number| NumberedName { number, name: name.to_owned() };
     let object = |address, bytes, kind, name: &str| {
         let name = name.to_owned();
         DataObject { address, bytes, kind, name, ..DataObject::default() }
@@ -164,7 +165,7 @@ pub fn events(allocations: u32, coverage: Coverage) -> Vec<u8> {
 
 /// One repetition per entry, in which `create` makes that many allocations.
 pub fn repeated(allocations: &[u32], coverage: Coverage) -> Vec<u8> {
-    let mut made = Made::new(Scope::Machine, coverage);
+    let mut made = TraceBuilder::new(Scope::Machine, coverage);
     if coverage == Coverage::Whole {
         made.run(0x2000, NOP);
     }
@@ -177,12 +178,12 @@ pub fn repeated(allocations: &[u32], coverage: Coverage) -> Vec<u8> {
 
 /// A program without marks that executes three instructions.
 pub fn program() -> Vec<u8> {
-    let mut made = Made::new(Scope::Program, Coverage::Whole);
+    let mut made = TraceBuilder::new(Scope::Program, Coverage::Whole);
     made.run(0x1000, &NOP.repeat(3));
     made.finish()
 }
 
-fn operation(made: &mut Made, number: u16, allocations: u32) {
+fn operation(made: &mut TraceBuilder, number: u16, allocations: u32) {
     let at = |index: u64| KERNEL + 0x100 * index;
     let slot = |depth: u64| STACK + 0x3f80 - 0x40 * depth;
     made.mark(Edge::Begin, number).run(0x1000, SYSCALL);

@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use caches::Hierarchy;
-use footprint::cachemap::Known;
+use footprint::cachemap::WalkedTrace;
 use footprint::categories::Categories;
-use footprint::cgstacks::Walked;
-use footprint::description::{Description, Named};
-use footprint::regions::{Wanted, for_each_region};
-use footprint::simulated::{CacheOutcome, Warmth};
+use footprint::cgstacks::CategorizedTrace;
+use footprint::description::{Description, NumberedName};
+use footprint::regions::{RegionQuery, for_each_region};
+use footprint::simulated::{CacheOutcome, CachesToSimulate, Warmth};
 use footprint::touched::{Figures, Footprint};
 use footprint::trace::{Region, Walk};
 use footprint_trace::TraceError;
@@ -75,16 +75,18 @@ impl Studied {
         let (description, missing) = description_of(path, header.scope)?;
         let mut choice = Choice::new(description.repetitions);
         let mut walk = Walk::new(header, description);
-        let caches = questions.caches.as_ref().map(|caches| (caches, Warmth::Empty));
-        let wanted = choice.wanted(caches);
+        let warmth = Warmth::Empty;
+        let caches = questions.caches.as_ref();
+        let caches = caches.map(|hierarchy| CachesToSimulate { hierarchy, warmth });
+        let wanted = choice.query(caches);
         let walked = for_each_region(&mut walk, &mut reader, wanted, |walk, footprint, outcome| {
             choice.add(figures_of(walk, &footprint), footprint, outcome);
         });
-        let (chosen, mut shown) = choice.made();
+        let (chosen, mut shown) = choice.finish();
         if shown.is_empty() && !chosen.is_empty() {
             walk.rewind();
             let regions: Vec<Region> = chosen.iter().map(|(region, _)| *region).collect();
-            let wanted = Wanted { regions: Some(&regions), caches };
+            let wanted = RegionQuery { regions: Some(&regions), caches };
             let again =
                 for_each_region(&mut walk, &mut open(path)?, wanted, |_, footprint, outcome| {
                     shown.push((footprint, outcome));
@@ -92,7 +94,7 @@ impl Studied {
             // An incomplete trace stops at the same place again.
             let _as_before = again;
         }
-        let executed = named(&walk, path, &chosen, shown);
+        let executed = name_executions(&walk, path, &chosen, shown);
         let doubt = match walked {
             Err(source) if executed.is_empty() => return Err(failed(source)),
             Err(source) => Some(source.to_string()),
@@ -123,17 +125,17 @@ impl Studied {
 
     /// The inputs of a cachemap.
     #[must_use]
-    pub fn known(&self) -> Known<'_> {
+    pub fn walked_trace(&self) -> WalkedTrace<'_> {
         let (code, stacks) = (self.walk.code(), self.walk.stacks());
-        Known { code, stacks, scope: self.walk.scope(), names: self.walk.names() }
+        WalkedTrace { code, stacks, scope: self.walk.scope(), names: self.walk.names() }
     }
 
     /// The inputs of a tree of stacks.
     #[must_use]
-    pub fn walked(&self) -> Walked<'_> {
+    pub fn categorized_trace(&self) -> CategorizedTrace<'_> {
         let (code, stacks) = (self.walk.code(), self.walk.stacks());
         let (scope, names) = (self.walk.scope(), self.walk.names());
-        Walked { scope, code, stacks, names, categories: &self.categories }
+        CategorizedTrace { scope, code, stacks, names, categories: &self.categories }
     }
 
     /// The figures of one execution.
@@ -146,7 +148,7 @@ impl Studied {
     ///
     /// # Errors
     /// There is no such operation; the message lists those that exist.
-    pub fn asked(&self, operation: Option<&str>) -> Result<Vec<&Executed>, StudyError> {
+    pub fn executions(&self, operation: Option<&str>) -> Result<Vec<&Executed>, StudyError> {
         let is_asked = |one: &&Executed| operation.is_none_or(|asked| one.operation == asked);
         let found: Vec<&Executed> = self.executed.iter().filter(is_asked).collect();
         match operation {
@@ -195,7 +197,7 @@ fn description_of(path: &Path, scope: Scope) -> Result<(Description, Option<Stri
 }
 
 /// The chosen executions with their names, in the order of the choice.
-fn named(
+fn name_executions(
     walk: &Walk<Description>,
     path: &Path,
     chosen: &[(Region, Repetition)],
@@ -212,7 +214,7 @@ fn named(
 
 /// The names of the target and the operation.
 fn names_of(description: &Description, region: Region, path: &Path) -> (String, String) {
-    let find = |named: &[Named], number: u16| {
+    let find = |named: &[NumberedName], number: u16| {
         named.iter().find(|named| named.number == number).map(|named| named.name.clone())
     };
     let file = || {

@@ -60,7 +60,7 @@ fn a_file_s_name_that_stands_for_a_target_is_no_order_to_a_terminal() {
 #[test]
 fn operations_that_are_not_there_are_refused_by_name() {
     let (place, ext4) = traces();
-    let refused = read(&ext4).asked(Some("chmod")).unwrap_err().to_string();
+    let refused = read(&ext4).executions(Some("chmod")).unwrap_err().to_string();
     assert!(refused.contains("`chmod`") && refused.contains("one of create, stat"), "{refused}");
     assert_eq!(traces_in(place.path()).unwrap().len(), 2);
     let empty = tempfile::tempdir().unwrap();

@@ -37,7 +37,7 @@ impl NamedWeight {
     ///
     /// # Errors
     /// There is no such weight; the message lists those that exist.
-    pub fn named(name: &str, executed: &Executed) -> Result<Self, StudyError> {
+    pub fn from_name(name: &str, executed: &Executed) -> Result<Self, StudyError> {
         let all = Self::all(executed);
         let known: Vec<String> = all.iter().map(Self::name).collect();
         let found = all.into_iter().find(|weight| weight.name() == name);
@@ -73,7 +73,7 @@ impl NamedWeight {
     /// The tree of an execution, weighted by this.
     #[must_use]
     pub fn tree(&self, studied: &Studied, executed: &Executed, frames: Frames) -> FlameTree {
-        let walked = studied.walked();
+        let walked = studied.categorized_trace();
         match (self, &executed.outcome) {
             (Self::By(weight), _) => walked.tree(&executed.footprint, frames, *weight),
             (Self::Misses(level), outcome) => {

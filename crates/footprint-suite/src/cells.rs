@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use footprint::trace::Completeness;
-use footprint_guest::{State, TracedCall};
+use footprint_guest::{KernelCacheState, TracedCall};
 use record::{CacheState, Cell, CellFailed, Dimension, Line, MetricDefinition, Replicate};
 use serde_json::{Value, json};
 
-use crate::measured::Measured;
+use crate::execution::MeasuredExecution;
 
 /// The suite's name.
 pub const SUITE: &str = "footprint";
@@ -22,7 +22,7 @@ pub struct TracingPlan {
     /// How often each operation is traced; each time is a block of the run.
     pub repetitions: u32,
     /// Whether the kernel's caches are warm or cold before each execution.
-    pub state: State,
+    pub state: KernelCacheState,
 }
 
 /// The cells of a target: one for each operation of its plan, in order.
@@ -46,8 +46,8 @@ fn cell(
         exercises: Vec::new(),
         parameters,
         cache_state: match plan.state {
-            State::Warm => CacheState::Warm,
-            State::Cold => CacheState::Cold,
+            KernelCacheState::Warm => CacheState::Warm,
+            KernelCacheState::Cold => CacheState::Cold,
         },
         metrics: metrics.to_vec(),
         baseline: None,
@@ -66,7 +66,7 @@ fn cell(
 pub(crate) fn lines(
     first_cell: u32,
     plan: &TracingPlan,
-    measured: &[Measured],
+    measured: &[MeasuredExecution],
     failed: &[(Option<TracedCall>, String)],
 ) -> Vec<Line> {
     let mut lines = Vec::new();
@@ -85,8 +85,8 @@ pub(crate) fn lines(
     lines
 }
 
-fn replicate(cell: u32, measured: &Measured) -> Line {
-    let replicate = Replicate::of_metrics(cell, measured.repetition, measured.values.clone());
+fn replicate(cell: u32, measured: &MeasuredExecution) -> Line {
+    let replicate = Replicate::from_metrics(cell, measured.repetition, measured.values.clone());
     Line::Replicate(Box::new(Replicate { order: cell, ..replicate }))
 }
 
@@ -101,12 +101,16 @@ mod tests {
 
     fn plan() -> TracingPlan {
         let operations = vec![call("create"), call("stat")];
-        TracingPlan { operations, warm_up: 3, repetitions: 2, state: State::Warm }
+        TracingPlan { operations, warm_up: 3, repetitions: 2, state: KernelCacheState::Warm }
     }
 
-    fn measured(operation: TracedCall, repetition: u32, completeness: Completeness) -> Measured {
+    fn measured(
+        operation: TracedCall,
+        repetition: u32,
+        completeness: Completeness,
+    ) -> MeasuredExecution {
         let values = vec![1.0; definitions(None).len()];
-        Measured { operation, repetition, completeness, values }
+        MeasuredExecution { operation, repetition, completeness, values }
     }
 
     #[test]

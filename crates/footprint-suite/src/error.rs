@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use footprint_study::StudyError;
 use footprint_symbols::SymbolsError;
 use footprint_trace::TraceError;
-use footprint_trace::reader::Cut;
+use footprint_trace::reader::CutReason;
 use lab::{BootError, LabError};
 use record::RecordError;
 use thiserror::Error;
@@ -56,7 +56,7 @@ pub enum TracingError {
         /// The trace, which is kept as far as it goes.
         path: PathBuf,
         /// Why it was cut, if the trace says so.
-        cut: Option<Cut>,
+        cut: Option<CutReason>,
     },
     /// The guest could not make the target.
     #[error("{0}")]

@@ -5,25 +5,25 @@
 //! the benchmark is the operation, and the block is the repetition. Counts are exact: they differ
 //! between repetitions only if the kernel does something different.
 
-mod as_run;
 mod cells;
 mod error;
-mod measured;
+mod execution;
 mod metrics;
 mod phases;
 mod program;
+mod run_record;
 mod several;
 mod target;
 mod trace;
 
-pub use as_run::{TargetFootprints, manifest, write};
 pub use cells::{SUITE, TracingPlan};
 use cells::{cells, lines};
 pub use error::{ProgramRefusal, TracingError};
-use measured::{Measured, measure};
+use execution::{MeasuredExecution, measure};
 use metrics::definitions;
 pub use phases::{PhasesPlan, PhasesTraced, SEED};
 pub use program::{Program, ProgramTraced};
-pub use several::{OfTarget, trace_name};
+pub use run_record::{TargetFootprints, manifest, write};
+pub use several::{TraceOutcome, trace_name};
 pub use target::{DEFAULTS, GuestTarget, TargetRefusal};
 pub use trace::{TargetTraced, Tracer};

@@ -5,40 +5,40 @@ use footprint::touched::Figures;
 use record::{Better, MetricDefinition};
 
 /// A metric that is counted from a trace.
-struct Counted {
+struct CountedMetric {
     name: &'static str,
     unit: &'static str,
     better: Better,
-    of: fn(&Figures) -> u64,
+    count: fn(&Figures) -> u64,
 }
 
-const fn counted(name: &'static str, unit: &'static str, of: fn(&Figures) -> u64) -> Counted {
-    Counted { name, unit, better: Better::Lower, of }
+const fn cost(name: &'static str, unit: &'static str, count: fn(&Figures) -> u64) -> CountedMetric {
+    CountedMetric { name, unit, better: Better::Lower, count }
 }
 
 /// A count that is kept separate from the operation. Neither lower nor higher values are better.
-const fn apart(name: &'static str, of: fn(&Figures) -> u64) -> Counted {
-    Counted { name, unit: "instructions", better: Better::Neither, of }
+const fn separate(name: &'static str, count: fn(&Figures) -> u64) -> CountedMetric {
+    CountedMetric { name, unit: "instructions", better: Better::Neither, count }
 }
 
 /// All metrics that are counted; the first is the primary one. [`Figures`] describes each.
-const COUNTED: [Counted; 16] = [
-    counted("instruction_lines", "lines", |one| one.instruction_lines),
-    counted("data_lines", "lines", |one| one.data_lines),
-    counted("instructions", "instructions", |one| one.instructions),
-    counted("instruction_bytes", "bytes", |one| one.instruction_bytes),
-    counted("data_bytes", "bytes", |one| one.data_bytes),
-    counted("instruction_bytes_unused", "bytes", |one| one.instruction_bytes_unused),
-    counted("data_bytes_unused", "bytes", |one| one.data_bytes_unused),
-    counted("instruction_lines_used_once", "lines", |one| one.instruction_lines_used_once),
-    counted("data_lines_used_once", "lines", |one| one.data_lines_used_once),
-    counted("data_lines_loaded", "lines", |one| one.data_lines_loaded),
-    counted("data_lines_stored", "lines", |one| one.data_lines_stored),
-    counted("loads", "accesses", |one| one.loads),
-    counted("stores", "accesses", |one| one.stores),
-    apart("exception_instructions", |one| one.exception_instructions),
-    apart("interrupt_instructions", |one| one.interrupt_instructions),
-    apart("other_task_instructions", |one| one.other_task_instructions),
+const COUNTED: [CountedMetric; 16] = [
+    cost("instruction_lines", "lines", |one| one.instruction_lines),
+    cost("data_lines", "lines", |one| one.data_lines),
+    cost("instructions", "instructions", |one| one.instructions),
+    cost("instruction_bytes", "bytes", |one| one.instruction_bytes),
+    cost("data_bytes", "bytes", |one| one.data_bytes),
+    cost("instruction_bytes_unused", "bytes", |one| one.instruction_bytes_unused),
+    cost("data_bytes_unused", "bytes", |one| one.data_bytes_unused),
+    cost("instruction_lines_used_once", "lines", |one| one.instruction_lines_used_once),
+    cost("data_lines_used_once", "lines", |one| one.data_lines_used_once),
+    cost("data_lines_loaded", "lines", |one| one.data_lines_loaded),
+    cost("data_lines_stored", "lines", |one| one.data_lines_stored),
+    cost("loads", "accesses", |one| one.loads),
+    cost("stores", "accesses", |one| one.stores),
+    separate("exception_instructions", |one| one.exception_instructions),
+    separate("interrupt_instructions", |one| one.interrupt_instructions),
+    separate("other_task_instructions", |one| one.other_task_instructions),
 ];
 
 /// The metrics of every cell, including the misses and write-backs of the simulated caches, if any.
@@ -55,7 +55,7 @@ pub(crate) fn definitions(caches: Option<&Hierarchy>) -> Vec<MetricDefinition> {
 
 /// The values of [`definitions`], in the same order, for one execution of an operation.
 pub(crate) fn values(figures: &Figures, simulated: Option<&Report>) -> Vec<f64> {
-    let counted = COUNTED.iter().map(|one| (one.of)(figures));
+    let counted = COUNTED.iter().map(|one| (one.count)(figures));
     let levels = simulated.map(|report| report.levels.as_slice()).unwrap_or_default();
     let simulated = levels.iter().flat_map(|level| [level.misses(), level.write_backs]);
     counted.chain(simulated).map(as_value).collect()
@@ -74,7 +74,7 @@ fn level_names(caches: &Hierarchy) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use caches::{CachePolicy, First, Geometry, Inclusion, Lower, Shape, Simulation};
+    use caches::{CachePolicy, FirstLevel, Geometry, Inclusion, LowerLevel, Shape, Simulation};
 
     use super::*;
 
@@ -84,8 +84,8 @@ mod tests {
             let policy = CachePolicy::Lru;
             Geometry::new(Shape { size_bytes, line_bytes: 64, ways: 8, policy }).unwrap()
         };
-        let first = First::Split { instruction: geometry(32 << 10), data: geometry(32 << 10) };
-        let lower = Lower { geometry: geometry(1 << 20), inclusion: Inclusion::NonInclusive };
+        let first = FirstLevel::Split { instruction: geometry(32 << 10), data: geometry(32 << 10) };
+        let lower = LowerLevel { geometry: geometry(1 << 20), inclusion: Inclusion::NonInclusive };
         let caches = Hierarchy::new(first, vec![lower]).unwrap();
         let figures = Figures { instruction_lines: 3, data_lines: 4, ..Figures::default() };
         for caches in [None, Some(&caches)] {

@@ -9,18 +9,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use caches::{Hierarchy, LevelReport, Report};
-use footprint::simulated::Warmth;
+use footprint::simulated::{CachesToSimulate, Warmth};
 use footprint::touched::Figures;
 use footprint::trace::{Completeness, Region};
 use footprint_guest::{DEVICE, inside};
 use footprint_study::{RegionFigures, regions};
-use footprint_trace::marked::Place;
+use footprint_trace::marked::PhasePosition;
 use lab::command::{Command, HAND_BACK};
 use record::traffic::{self, BYTES_IN, BYTES_OUT, DIRTY_BYTES};
 use record::{Better, Cell, Dimension, Line, MetricDefinition, Replicate, Run, TargetRecord};
 use targets::TargetSpec;
 
-use crate::trace::at;
+use crate::trace::file_error;
 use crate::{GuestTarget, Tracer, TracingError};
 
 /// Where the guest stores its run.
@@ -60,9 +60,10 @@ impl Tracer {
         &self,
         target: &GuestTarget,
         plan: &PhasesPlan,
-        (caches, trace): (&Hierarchy, &Path),
+        caches: &Hierarchy,
+        trace: &Path,
     ) -> Result<PhasesTraced, TracingError> {
-        let traced = self.trace_phases(target, plan, (caches, trace));
+        let traced = self.trace_phases(target, plan, caches, trace);
         let _is_missing = std::fs::remove_file(trace);
         traced
     }
@@ -71,9 +72,10 @@ impl Tracer {
         &self,
         target: &GuestTarget,
         plan: &PhasesPlan,
-        (caches, trace): (&Hierarchy, &Path),
+        caches: &Hierarchy,
+        trace: &Path,
     ) -> Result<PhasesTraced, TracingError> {
-        let handed = tempfile::tempdir().map_err(at(&std::env::temp_dir()))?;
+        let handed = tempfile::tempdir().map_err(file_error(&std::env::temp_dir()))?;
         let handed = handed.path();
         let mut boot = self.boot_for(target);
         boot.plugin = Some(self.plugin(trace));
@@ -86,12 +88,13 @@ impl Tracer {
         }
         let run = Run::read(&handed.join(RUN))?;
         // The names of kernel functions are needed to tell interrupts and other tasks apart.
-        let (names, cut) = self.named((trace, handed))?;
+        let (names, cut) = self.named(trace, handed)?;
         if cut.is_some() {
             return Err(TracingError::Cut { path: trace.to_owned(), cut });
         }
-        let regions = regions(trace, names, Some((caches, Warmth::Warm)))?;
-        let traced = PhasesTraced::of(target, &run, &regions, caches);
+        let simulated = CachesToSimulate { hierarchy: caches, warmth: Warmth::Warm };
+        let regions = regions(trace, names, Some(simulated))?;
+        let traced = PhasesTraced::from_run(target, &run, &regions, caches);
         let traced = traced.map_err(TracingError::Target)?;
         let (counted, wanted) = (traced.values.len(), plan.executions as usize);
         if counted < wanted {
@@ -112,22 +115,22 @@ fn command(target: &GuestTarget, plan: &PhasesPlan) -> Command {
     let further = further.chain(["--blocks", &blocks, "--out", &to]).map(str::to_owned);
     let words = ["/init", "run"].into_iter().map(str::to_owned);
     let words: Vec<String> = words.chain(plan.words.iter().cloned()).chain(further).collect();
-    let measure = Command::of_words(&words).text;
+    let measure = Command::from_words(&words).text;
     let text = format!("cat /proc/kallsyms > {HAND_BACK}/{} && {measure}", inside::SYMBOLS);
     Command { text, load: vec!["brd".to_owned(), target.file_system.name.to_owned()] }
 }
 
 impl PhasesTraced {
     /// Attributes the regions of a trace to the phases of the guest's run.
-    fn of(
-        of: &GuestTarget,
+    fn from_run(
+        target: &GuestTarget,
         run: &Run,
         regions: &[RegionFigures],
         caches: &Hierarchy,
     ) -> Result<Self, String> {
         let metrics = definitions(caches);
-        let label = &of.spec.label;
-        let cell = |of: &Cell| Cell {
+        let label = &target.spec.label;
+        let cell = |cell: &Cell| Cell {
             target: label.clone(),
             suite: traffic::SUITE.to_owned(),
             dimension: Dimension::CpuFootprint,
@@ -135,17 +138,17 @@ impl PhasesTraced {
             metrics: metrics.clone(),
             baseline: None,
             least: None,
-            ..of.clone()
+            ..cell.clone()
         };
         let cells: Vec<Cell> = run.manifest.cells.iter().map(cell).collect();
-        let [target] = run.manifest.targets.as_slice() else {
+        let [record] = run.manifest.targets.as_slice() else {
             return Err("the guest measured no target".to_owned());
         };
         let whole = executions(regions, cells.len());
         // The first execution starts with empty caches.
         let values = whole.skip(1).collect();
-        let specification = of.spec.specification();
-        let target = TargetRecord { label: label.clone(), specification, ..target.clone() };
+        let specification = target.spec.specification();
+        let target = TargetRecord { label: label.clone(), specification, ..record.clone() };
         Ok(Self { target, cells, values })
     }
 
@@ -155,7 +158,7 @@ impl PhasesTraced {
         let mut lines = Vec::new();
         for (block, execution) in (0..).zip(&self.values) {
             for (cell, values) in (first_cell..).zip(execution) {
-                let replicate = Replicate::of_metrics(cell, block, values.clone());
+                let replicate = Replicate::from_metrics(cell, block, values.clone());
                 lines.push(Line::Replicate(Box::new(Replicate { order: cell, ..replicate })));
             }
         }
@@ -169,7 +172,9 @@ fn executions(regions: &[RegionFigures], phases: usize) -> impl Iterator<Item = 
     for region in regions {
         let Region::Marked { operation, .. } = region.region else { continue };
         match all.last_mut() {
-            Some(execution) if operation == Place::Later.operation() => execution.push(region),
+            Some(execution) if operation == PhasePosition::Later.operation() => {
+                execution.push(region);
+            }
             _ => all.push(vec![region]),
         }
     }
@@ -187,10 +192,10 @@ fn executions(regions: &[RegionFigures], phases: usize) -> impl Iterator<Item = 
 }
 
 /// A metric's name, whether lower or higher values are better, and how it is counted.
-type Counted<T> = (&'static str, Better, fn(&T) -> u64);
+type CountedMetric<T> = (&'static str, Better, fn(&T) -> u64);
 
 /// What is counted for each cache.
-const OF_CACHE: [Counted<LevelReport>; 3] = [
+const OF_CACHE: [CountedMetric<LevelReport>; 3] = [
     (BYTES_IN, Better::Lower, |level| level.misses() * u64::from(level.line_bytes)),
     (BYTES_OUT, Better::Lower, |level| level.write_backs * u64::from(level.line_bytes)),
     (DIRTY_BYTES, Better::Neither, |level| level.dirty_bytes),
@@ -198,7 +203,7 @@ const OF_CACHE: [Counted<LevelReport>; 3] = [
 
 /// What else is counted. Interrupts and other tasks are kept separate, and are not simulated in the
 /// caches.
-const OF_PHASE: [Counted<Figures>; 3] = [
+const OF_PHASE: [CountedMetric<Figures>; 3] = [
     ("instructions", Better::Lower, |one| one.instructions),
     ("interrupt_instructions", Better::Neither, |one| one.interrupt_instructions),
     ("other_task_instructions", Better::Neither, |one| one.other_task_instructions),
@@ -234,7 +239,7 @@ fn values(figures: &Figures, report: &Report) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use caches::{CachePolicy, First, Geometry, Inclusion, Lower, Shape, Simulation};
+    use caches::{CachePolicy, FirstLevel, Geometry, Inclusion, LowerLevel, Shape, Simulation};
 
     use super::*;
 
@@ -243,13 +248,18 @@ mod tests {
             let policy = CachePolicy::Lru;
             Geometry::new(Shape { size_bytes, line_bytes: 32, ways: 4, policy }).unwrap()
         };
-        let first = First::Split { instruction: geometry(1 << 14), data: geometry(1 << 14) };
+        let first = FirstLevel::Split { instruction: geometry(1 << 14), data: geometry(1 << 14) };
         let inclusion = Inclusion::NonInclusive;
-        let lower = [1 << 18, 1 << 20].map(|bytes| Lower { geometry: geometry(bytes), inclusion });
+        let lower =
+            [1 << 18, 1 << 20].map(|bytes| LowerLevel { geometry: geometry(bytes), inclusion });
         Hierarchy::new(first, lower.to_vec()).unwrap()
     }
 
-    fn region(place: Place, repetition: u32, completeness: Completeness) -> RegionFigures {
+    fn region(
+        position: PhasePosition,
+        repetition: u32,
+        completeness: Completeness,
+    ) -> RegionFigures {
         let mut report = Simulation::new(&caches()).report();
         for (level, number) in report.levels.iter_mut().zip(1..) {
             level.lookups.loads.misses = number * 100 + u64::from(repetition);
@@ -257,7 +267,7 @@ mod tests {
             level.dirty_bytes = number;
         }
         RegionFigures {
-            region: Region::Marked { region: 0, operation: place.operation(), repetition },
+            region: Region::Marked { region: 0, operation: position.operation(), repetition },
             completeness,
             figures: Figures { instructions: 7, ..Figures::default() },
             report: Some(report),
@@ -267,7 +277,7 @@ mod tests {
     #[test]
     fn executions_begin_with_a_first_phase_and_are_whole() {
         use Completeness::{Cut, Whole};
-        use Place::{First, Later};
+        use PhasePosition::{First, Later};
         let all = [
             (Later, 7, Whole),
             (First, 0, Whole),
@@ -283,7 +293,7 @@ mod tests {
             (Later, 6, Whole),
         ];
         let mut regions: Vec<RegionFigures> =
-            all.map(|(place, repetition, whole)| region(place, repetition, whole)).to_vec();
+            all.map(|(position, repetition, whole)| region(position, repetition, whole)).to_vec();
         let outside = RegionFigures { region: Region::Unmarked, ..regions[0].clone() };
         regions.push(outside);
         let firsts: Vec<f64> =
@@ -296,7 +306,8 @@ mod tests {
     fn every_metric_has_its_value_those_of_lower_caches_first() {
         let names: Vec<String> =
             definitions(&caches()).into_iter().map(|metric| metric.name).collect();
-        let RegionFigures { figures, report, .. } = region(Place::First, 0, Completeness::Whole);
+        let RegionFigures { figures, report, .. } =
+            region(PhasePosition::First, 0, Completeness::Whole);
         let values = values(&figures, &report.unwrap());
         assert_eq!(names.len(), values.len());
         let of = |name: &str| values[names.iter().position(|one| one == name).unwrap()];

@@ -79,7 +79,7 @@ impl Program {
     /// If the emulator cannot be started or refuses, or the trace is damaged.
     pub fn trace(&self, library: &Path, trace: &Path) -> Result<ProgramTraced, TracingError> {
         let path = |path: &Path| {
-            let path = std::path::absolute(path).map_err(at(path))?;
+            let path = std::path::absolute(path).map_err(file_error(path))?;
             let text = path.to_str().filter(|text| !text.contains(','));
             let text = text.map(str::to_owned);
             text.ok_or(TracingError::Program(ProgramRefusal::Comma(path)))
@@ -88,8 +88,8 @@ impl Program {
         let mut command = Command::new(EMULATOR);
         command.arg("-plugin").arg(plugin).arg(&self.file).args(&self.arguments);
         lab::die_with_parent(&mut command);
-        let status = command.status().map_err(at(Path::new(EMULATOR)))?;
-        File::open(trace).map_err(at(trace))?;
+        let status = command.status().map_err(file_error(Path::new(EMULATOR)))?;
+        File::open(trace).map_err(file_error(trace))?;
         attachments::end_early(trace)?;
         let (mut description, ending) = footprint_symbols::describe::program(trace)?;
         description.subject = self.subject();
@@ -105,7 +105,7 @@ impl Program {
     }
 }
 
-fn at(path: &Path) -> impl FnOnce(io::Error) -> TracingError {
+fn file_error(path: &Path) -> impl FnOnce(io::Error) -> TracingError {
     let path = path.to_owned();
     |source| TracingError::File { path, source }
 }

@@ -12,7 +12,7 @@ use crate::{GuestTarget, TargetTraced, Tracer, TracingError, TracingPlan};
 
 /// A target, its trace, and the result.
 #[derive(Debug)]
-pub struct OfTarget {
+pub struct TraceOutcome {
     /// The target.
     pub target: GuestTarget,
     /// What to trace, without what is left out.
@@ -35,7 +35,7 @@ impl Tracer {
         plan: &TracingPlan,
         directory: &Path,
         on_traced: &(dyn Fn(&str, Duration) + Sync),
-    ) -> Vec<OfTarget> {
+    ) -> Vec<TraceOutcome> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let workers = processors.min(targets.len());
         let queue: Mutex<VecDeque<_>> = Mutex::new(targets.into_iter().enumerate().collect());
@@ -59,12 +59,12 @@ impl Tracer {
         done.into_iter().map(|(_, one)| one).collect()
     }
 
-    fn trace_one(&self, target: GuestTarget, plan: &TracingPlan, directory: &Path) -> OfTarget {
+    fn trace_one(&self, target: GuestTarget, plan: &TracingPlan, directory: &Path) -> TraceOutcome {
         let trace = directory.join(trace_name(&target.spec.label));
         let (operations, left_out) = target.divide(&plan.operations);
         let plan = TracingPlan { operations, ..plan.clone() };
         let traced = self.trace(&target, &plan, &trace);
-        OfTarget { target, plan, left_out, trace, traced }
+        TraceOutcome { target, plan, left_out, trace, traced }
     }
 }
 

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use footprint::description::{Description, Identity, Named, Repetitions, Subject};
+use footprint::description::{Description, Identity, NumberedName, Repetitions, Subject};
 use footprint_guest::{Failed, Job, JobOutcome, TracedCall, inside};
 use footprint_symbols::describe::{KernelSources, Sources, describe};
-use footprint_symbols::touched::Touched;
+use footprint_symbols::touched::TouchedAddresses;
 use footprint_trace::attachments;
-use footprint_trace::reader::{Cut, TraceReader};
+use footprint_trace::reader::{CutReason, TraceReader};
 use lab::{Boot, BootError, Image, Kernel, Plugin};
 
 use crate::error::TracingError;
@@ -62,25 +62,25 @@ impl Tracer {
             let lacking = format!("{} supports none of the operations", target.file_system);
             return Err(TracingError::NoOperation(lacking));
         }
-        let handed = tempfile::tempdir().map_err(at(Path::new("/tmp")))?;
+        let handed = tempfile::tempdir().map_err(file_error(Path::new("/tmp")))?;
         let mut boot = self.boot(target, plan)?;
         boot.plugin = Some(self.plugin(trace));
         let outcome = match perform(&boot, handed.path()) {
             Ok(outcome) => outcome,
             Err(error) => {
                 // Report the first failure, whether or not names can be found.
-                let _named = self.rescue(target, plan, (trace, handed.path()), &error);
+                let _named = self.rescue(target, plan, trace, handed.path(), &error);
                 return Err(error);
             }
         };
         let is_of_target = |failed: &&Failed| failed.operation.is_none();
         if let Some(failed) = outcome.failed.iter().find(is_of_target) {
             // Nothing was traced.
-            fs::remove_file(trace).map_err(at(trace))?;
+            fs::remove_file(trace).map_err(file_error(trace))?;
             return Err(TracingError::Target(failed.why.clone()));
         }
         let stops = attachments::end_early(trace)?;
-        let (description, cut) = self.describe(target, plan, (trace, handed.path()), &outcome)?;
+        let (description, cut) = self.describe(target, plan, trace, handed.path(), &outcome)?;
         let attached = footprint_symbols::attach_description(trace, &description);
         if stops || cut.is_some() {
             let cut = cut.filter(|_| !stops);
@@ -97,7 +97,8 @@ impl Tracer {
         &self,
         target: &GuestTarget,
         plan: &TracingPlan,
-        (trace, handed): (&Path, &Path),
+        trace: &Path,
+        handed: &Path,
         error: &TracingError,
     ) -> Result<(), TracingError> {
         attachments::end_early(trace)?;
@@ -112,7 +113,7 @@ impl Tracer {
                 let _is_missing = fs::remove_file(handed.join(of_another_boot));
             }
         }
-        let described = self.describe(target, plan, (trace, handed), &outcome);
+        let described = self.describe(target, plan, trace, handed, &outcome);
         let mut description = described.map(|(description, _)| description).unwrap_or_else(|_| {
             nameless = "addresses have";
             self.labelled(target, plan, &outcome)
@@ -167,10 +168,12 @@ impl Tracer {
         &self,
         target: &GuestTarget,
         plan: &TracingPlan,
-        of: (&Path, &Path),
+        trace: &Path,
+        handed: &Path,
         outcome: &JobOutcome,
-    ) -> Result<(Description, Option<Cut>), TracingError> {
-        let (Description { functions, inlined, data, types, .. }, cut) = self.named(of)?;
+    ) -> Result<(Description, Option<CutReason>), TracingError> {
+        let (Description { functions, inlined, data, types, .. }, cut) =
+            self.named(trace, handed)?;
         let labelled = self.labelled(target, plan, outcome);
         Ok((Description { functions, inlined, data, types, ..labelled }, cut))
     }
@@ -179,11 +182,12 @@ impl Tracer {
     /// cut, if it was.
     pub(crate) fn named(
         &self,
-        (trace, handed): (&Path, &Path),
-    ) -> Result<(Description, Option<Cut>), TracingError> {
-        let file = File::open(trace).map_err(at(trace))?;
+        trace: &Path,
+        handed: &Path,
+    ) -> Result<(Description, Option<CutReason>), TracingError> {
+        let file = File::open(trace).map_err(file_error(trace))?;
         let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
-        let touched = Touched::of(&mut reader)?;
+        let touched = TouchedAddresses::read(&mut reader)?;
         let cut = reader.ending().and_then(|ending| ending.cut);
         let text = |name: &str| fs::read_to_string(handed.join(name)).ok();
         let symbols = text(inside::SYMBOLS).unwrap_or_default();
@@ -215,11 +219,11 @@ impl Tracer {
         plan: &TracingPlan,
         outcome: &JobOutcome,
     ) -> Description {
-        let operations =
-            TracedCall::all().map(|call| Named { number: call.number(), name: call.to_string() });
+        let operations = TracedCall::all()
+            .map(|call| NumberedName { number: call.number(), name: call.to_string() });
         Description {
             subject: self.subject(target, outcome),
-            regions: vec![Named { number: 0, name: target.spec.label.clone() }],
+            regions: vec![NumberedName { number: 0, name: target.spec.label.clone() }],
             operations: operations.collect(),
             repetitions: Repetitions { warm_up: 0, traced: plan.repetitions },
             ..Description::default()
@@ -246,7 +250,7 @@ impl Tracer {
 fn perform(boot: &Boot, handed: &Path) -> Result<JobOutcome, TracingError> {
     boot.run(handed)?;
     let outcome = handed.join(inside::OUTCOME);
-    let outcome = fs::read(&outcome).map_err(at(&outcome))?;
+    let outcome = fs::read(&outcome).map_err(file_error(&outcome))?;
     serde_json::from_slice(&outcome).map_err(TracingError::Outcome)
 }
 
@@ -263,7 +267,7 @@ fn types(directory: &Path) -> Vec<(String, Vec<u8>)> {
     types
 }
 
-pub(crate) fn at(path: &Path) -> impl FnOnce(std::io::Error) -> TracingError {
+pub(crate) fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> TracingError {
     let path = path.to_owned();
     |source| TracingError::File { path, source }
 }

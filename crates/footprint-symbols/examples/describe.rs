@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use footprint_symbols::describe::{KernelSources, Sources, describe};
-use footprint_symbols::touched::Touched;
+use footprint_symbols::touched::TouchedAddresses;
 use footprint_trace::reader::TraceReader;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let start = Instant::now();
     let file = BufReader::with_capacity(1 << 20, File::open(trace)?);
-    let touched = Touched::of(&mut TraceReader::new(file)?)?;
+    let touched = TouchedAddresses::read(&mut TraceReader::new(file)?)?;
     println!("read {:?}, bases {:x?}", start.elapsed(), touched.per_cpu_bases());
     let (kallsyms, memory) = (fs::read_to_string(kallsyms)?, fs::read_to_string(memory)?);
     let kernel = KernelSources {

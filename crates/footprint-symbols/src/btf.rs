@@ -36,7 +36,7 @@ pub struct Btf {
 
 /// Kinds of types, as in `include/uapi/linux/btf.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum TypeKind {
     Int,
     Pointer,
     Array,
@@ -54,7 +54,7 @@ enum Kind {
 #[derive(Clone, Copy, Debug)]
 struct Type<'a> {
     name: u32,
-    kind: Kind,
+    kind: TypeKind,
     has_bits: bool,
     /// Size in bytes, or the number of another type.
     size: u32,
@@ -123,16 +123,22 @@ impl Btf {
     /// Whether all names and types that types refer to exist.
     fn is_sound(&self) -> bool {
         (self.first..self.end()).all(|id| {
-            let Some(one) = self.get(id) else { return false };
-            let refers = match one.kind {
-                Kind::Pointer | Kind::Alias => one.size < self.end(),
-                Kind::Array => one.word(0) < self.end(),
-                Kind::Struct | Kind::Union => one.extra.as_chunks::<12>().0.iter().all(|member| {
-                    word(member, 0) < self.strings_end() && word(member, 1) < self.end()
-                }),
-                Kind::Int | Kind::Enum | Kind::Enum64 | Kind::Float | Kind::Other => true,
+            let Some(ty) = self.get(id) else { return false };
+            let refers = match ty.kind {
+                TypeKind::Pointer | TypeKind::Alias => ty.size < self.end(),
+                TypeKind::Array => ty.word(0) < self.end(),
+                TypeKind::Struct | TypeKind::Union => {
+                    ty.extra.as_chunks::<12>().0.iter().all(|member| {
+                        word(member, 0) < self.strings_end() && word(member, 1) < self.end()
+                    })
+                }
+                TypeKind::Int
+                | TypeKind::Enum
+                | TypeKind::Enum64
+                | TypeKind::Float
+                | TypeKind::Other => true,
             };
-            refers && one.name < self.strings_end()
+            refers && ty.name < self.strings_end()
         })
     }
 
@@ -162,33 +168,37 @@ impl Btf {
     }
 
     /// The first type with this name and one of these kinds.
-    fn find(&self, name: &str, kinds: &[Kind]) -> Option<Type<'_>> {
+    fn find(&self, name: &str, kinds: &[TypeKind]) -> Option<Type<'_>> {
         let own = (self.first..self.end())
             .filter_map(|id| self.get(id))
-            .find(|one| kinds.contains(&one.kind) && self.is_named(one.name, name));
+            .find(|ty| kinds.contains(&ty.kind) && self.is_named(ty.name, name));
         own.or_else(|| self.base.as_ref()?.find(name, kinds))
     }
 
     /// Size of a structure or union in bytes; `None` if there is none with this name.
     pub fn bytes(&self, name: &str) -> Option<u32> {
-        Some(self.find(name, &[Kind::Struct, Kind::Union])?.size)
+        Some(self.find(name, &[TypeKind::Struct, TypeKind::Union])?.size)
     }
 
     /// The layout of a structure or union. Fields of nested types are named by path, and short
     /// arrays of structures are expanded into their elements. `None` if there is no type with this
     /// name, or it contains itself.
     pub fn layout(&self, name: &str) -> Option<TypeLayout> {
-        let one = self.find(name, &[Kind::Struct, Kind::Union])?;
+        let ty = self.find(name, &[TypeKind::Struct, TypeKind::Union])?;
         let mut fields = Vec::new();
-        self.flatten(one, &Place { bit_offset: 0, path: String::new(), depth: 0 }, &mut fields)?;
+        self.flatten(
+            ty,
+            &NestedPosition { bit_offset: 0, path: String::new(), depth: 0 },
+            &mut fields,
+        )?;
         fields.sort_by_key(|field: &Field| (field.offset, std::cmp::Reverse(field.bytes)));
-        Some(TypeLayout { name: name.to_owned(), bytes: one.size, fields })
+        Some(TypeLayout { name: name.to_owned(), bytes: ty.size, fields })
     }
 
     /// The value of an enumeration's constant; `None` if it does not exist.
     pub fn constant(&self, enumeration: &str, name: &str) -> Option<u32> {
-        let one = self.find(enumeration, &[Kind::Enum])?;
-        let constants = one.extra.as_chunks::<8>().0;
+        let ty = self.find(enumeration, &[TypeKind::Enum])?;
+        let constants = ty.extra.as_chunks::<8>().0;
         let found = constants.iter().find(|constant| self.is_named(word(*constant, 0), name))?;
         Some(word(found, 1))
     }
@@ -196,18 +206,18 @@ impl Btf {
     /// The offset and the size of a structure's member, in bits. Members of unnamed structures in
     /// it count as its own.
     pub(crate) fn member_bits(&self, structure: &str, member: &str) -> Option<(u32, u32)> {
-        let one = self.find(structure, &[Kind::Struct, Kind::Union])?;
-        self.member_of(one, member, 0)
+        let ty = self.find(structure, &[TypeKind::Struct, TypeKind::Union])?;
+        self.member_of(ty, member, 0)
     }
 
-    fn member_of(&self, one: Type<'_>, wanted: &str, depth: usize) -> Option<(u32, u32)> {
-        for member in self.members(one) {
+    fn member_of(&self, ty: Type<'_>, wanted: &str, depth: usize) -> Option<(u32, u32)> {
+        for member in self.members(ty) {
             let of = self.resolve(member.id)?;
             if member.name == wanted {
                 let bits = if member.bits > 0 { member.bits } else { self.size(of, 0)? * 8 };
                 return Some((member.bit_offset, bits));
             }
-            let is_nested = matches!(of.kind, Kind::Struct | Kind::Union);
+            let is_nested = matches!(of.kind, TypeKind::Struct | TypeKind::Union);
             if member.name.is_empty()
                 && is_nested
                 && depth < DEPTH_MAX
@@ -219,48 +229,51 @@ impl Btf {
         None
     }
 
-    fn members<'a>(&'a self, one: Type<'a>) -> impl Iterator<Item = Member<'a>> {
-        one.extra.as_chunks::<12>().0.iter().map(move |member| {
+    fn members<'a>(&'a self, ty: Type<'a>) -> impl Iterator<Item = Member<'a>> {
+        ty.extra.as_chunks::<12>().0.iter().map(move |member| {
             let place = word(member, 2);
             let (bit_offset, bits) =
-                if one.has_bits { (place & 0xff_ffff, place >> 24) } else { (place, 0) };
+                if ty.has_bits { (place & 0xff_ffff, place >> 24) } else { (place, 0) };
             Member { name: self.string(word(member, 0)), id: word(member, 1), bit_offset, bits }
         })
     }
 
     /// Strips aliases and qualifiers from a type.
     fn resolve(&self, id: u32) -> Option<Type<'_>> {
-        let mut one = self.get(id)?;
+        let mut ty = self.get(id)?;
         for _ in 0..DEPTH_MAX {
-            if one.kind != Kind::Alias {
-                return Some(one);
+            if ty.kind != TypeKind::Alias {
+                return Some(ty);
             }
-            one = self.get(one.size)?;
+            ty = self.get(ty.size)?;
         }
         None
     }
 
-    fn size(&self, one: Type<'_>, depth: usize) -> Option<u32> {
-        match one.kind {
-            Kind::Pointer => Some(8),
-            Kind::Array if depth < DEPTH_MAX => {
-                let element = self.size(self.resolve(one.word(0))?, depth + 1)?;
-                element.checked_mul(one.word(2))
+    fn size(&self, ty: Type<'_>, depth: usize) -> Option<u32> {
+        match ty.kind {
+            TypeKind::Pointer => Some(8),
+            TypeKind::Array if depth < DEPTH_MAX => {
+                let element = self.size(self.resolve(ty.word(0))?, depth + 1)?;
+                element.checked_mul(ty.word(2))
             }
-            Kind::Array | Kind::Alias | Kind::Other => None,
-            Kind::Int | Kind::Struct | Kind::Union | Kind::Enum | Kind::Enum64 | Kind::Float => {
-                Some(one.size)
-            }
+            TypeKind::Array | TypeKind::Alias | TypeKind::Other => None,
+            TypeKind::Int
+            | TypeKind::Struct
+            | TypeKind::Union
+            | TypeKind::Enum
+            | TypeKind::Enum64
+            | TypeKind::Float => Some(ty.size),
         }
     }
 
-    fn flatten(&self, one: Type<'_>, place: &Place, fields: &mut Vec<Field>) -> Option<()> {
+    fn flatten(&self, ty: Type<'_>, place: &NestedPosition, fields: &mut Vec<Field>) -> Option<()> {
         if place.depth > DEPTH_MAX || fields.len() > FIELDS_MAX {
             return None;
         }
-        match one.kind {
-            Kind::Struct | Kind::Union => {
-                for member in self.members(one) {
+        match ty.kind {
+            TypeKind::Struct | TypeKind::Union => {
+                for member in self.members(ty) {
                     let of = self.resolve(member.id)?;
                     let inner = place.within(member.name, member.bit_offset)?;
                     if member.bits > 0 {
@@ -270,11 +283,11 @@ impl Btf {
                     }
                 }
             }
-            Kind::Array => {
-                let (element, count) = (self.resolve(one.word(0))?, one.word(2));
-                let is_nested = matches!(element.kind, Kind::Struct | Kind::Union);
+            TypeKind::Array => {
+                let (element, count) = (self.resolve(ty.word(0))?, ty.word(2));
+                let is_nested = matches!(element.kind, TypeKind::Struct | TypeKind::Union);
                 if !is_nested || count > ELEMENTS_MAX {
-                    fields.push(place.field(self.size(one, 0)?.checked_mul(8)?));
+                    fields.push(place.field(self.size(ty, 0)?.checked_mul(8)?));
                     return Some(());
                 }
                 for index in 0..count {
@@ -282,26 +295,26 @@ impl Btf {
                     self.flatten(element, &place.element(index, offset)?, fields)?;
                 }
             }
-            Kind::Int
-            | Kind::Pointer
-            | Kind::Enum
-            | Kind::Enum64
-            | Kind::Alias
-            | Kind::Float
-            | Kind::Other => fields.push(place.field(self.size(one, 0)?.checked_mul(8)?)),
+            TypeKind::Int
+            | TypeKind::Pointer
+            | TypeKind::Enum
+            | TypeKind::Enum64
+            | TypeKind::Alias
+            | TypeKind::Float
+            | TypeKind::Other => fields.push(place.field(self.size(ty, 0)?.checked_mul(8)?)),
         }
         Some(())
     }
 }
 
 /// The position of a nested type in the outermost.
-struct Place {
+struct NestedPosition {
     bit_offset: u32,
     path: String,
     depth: usize,
 }
 
-impl Place {
+impl NestedPosition {
     fn within(&self, name: &str, bit_offset: u32) -> Option<Self> {
         let path = match (self.path.as_str(), name) {
             (path, "") => path.to_owned(),
@@ -328,23 +341,23 @@ impl<'a> Type<'a> {
     const BYTES: usize = 12;
 
     /// Kind, and number of bytes after the 12 that all types have.
-    fn shape(bytes: &[u8]) -> Option<(Kind, usize)> {
+    fn shape(bytes: &[u8]) -> Option<(TypeKind, usize)> {
         let information = word(bytes.get(..Self::BYTES)?, 1);
         let count = (information & 0xffff) as usize;
         Some(match information >> 24 & 0x1f {
-            1 => (Kind::Int, 4),
-            2 => (Kind::Pointer, 0),
-            3 => (Kind::Array, 12),
-            4 => (Kind::Struct, 12 * count),
-            5 => (Kind::Union, 12 * count),
-            6 => (Kind::Enum, 8 * count),
-            8..=11 | 18 => (Kind::Alias, 0),
-            7 | 12 => (Kind::Other, 0),
-            13 => (Kind::Other, 8 * count),
-            14 | 17 => (Kind::Other, 4),
-            15 => (Kind::Other, 12 * count),
-            16 => (Kind::Float, 0),
-            19 => (Kind::Enum64, 12 * count),
+            1 => (TypeKind::Int, 4),
+            2 => (TypeKind::Pointer, 0),
+            3 => (TypeKind::Array, 12),
+            4 => (TypeKind::Struct, 12 * count),
+            5 => (TypeKind::Union, 12 * count),
+            6 => (TypeKind::Enum, 8 * count),
+            8..=11 | 18 => (TypeKind::Alias, 0),
+            7 | 12 => (TypeKind::Other, 0),
+            13 => (TypeKind::Other, 8 * count),
+            14 | 17 => (TypeKind::Other, 4),
+            15 => (TypeKind::Other, 12 * count),
+            16 => (TypeKind::Float, 0),
+            19 => (TypeKind::Enum64, 12 * count),
             _ => return None,
         })
     }

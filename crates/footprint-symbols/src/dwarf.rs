@@ -33,7 +33,7 @@ impl<'a> DebugInfo<'a> {
     ///
     /// # Errors
     /// The file is damaged, or uses an unsupported compression.
-    pub fn of(binary: &'a Binary) -> Result<Option<Self>, SymbolsError> {
+    pub fn read(binary: &'a Binary) -> Result<Option<Self>, SymbolsError> {
         if !binary.has_section(".debug_info")? {
             return Ok(None);
         }

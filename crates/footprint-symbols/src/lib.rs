@@ -3,7 +3,7 @@
 //! A trace contains only addresses. While the kernel, programs and libraries are still available,
 //! this crate looks up the names of these addresses and stores them in the trace.
 //!
-//! - [`touched::Touched`]: which addresses a trace touches.
+//! - [`touched::TouchedAddresses`]: which addresses a trace touches.
 //! - Code: [`kallsyms`] of a kernel, [`elf`] symbols of programs and libraries, source files and
 //!   inlined functions from [`dwarf`].
 //! - Data: symbols, [`per_cpu`] variables, slabs and pages from a table of [`memory`] that the

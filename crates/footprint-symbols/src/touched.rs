@@ -21,7 +21,7 @@ const LINE_BYTES: u64 = 64;
 
 /// The addresses that a trace touches, in memory proportional to their number.
 #[derive(Clone, Debug, Default)]
-pub struct Touched {
+pub struct TouchedAddresses {
     /// The length of each executed instruction, by address.
     instructions: BTreeMap<u64, u8>,
     /// Which bytes of each line were accessed, by the line's first address.
@@ -30,15 +30,15 @@ pub struct Touched {
     per_cpu_bases: Vec<u64>,
 }
 
-impl Touched {
+impl TouchedAddresses {
     /// Reads a trace to its end.
     ///
     /// # Errors
     /// The trace cannot be read to its end.
-    pub fn of<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, SymbolsError> {
+    pub fn read<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, SymbolsError> {
         let is_machine = reader.header().scope == Scope::Machine;
         let (mut executed, mut lines) = (Vec::<bool>::new(), Lines::default());
-        let mut bases = Bases::default();
+        let mut bases = PerCpuBases::default();
         let mut latest = HashMap::<u32, BlockId>::new();
         while let Some(event) = reader.next_event()? {
             match event {
@@ -156,12 +156,12 @@ fn touch(lines: &mut Lines, address: u64, bytes: u32) {
 
 /// The bases that accesses have revealed, by processor.
 #[derive(Debug, Default)]
-struct Bases {
+struct PerCpuBases {
     seen: HashMap<u32, HashMap<u64, u32>>,
     believed: HashSet<u32>,
 }
 
-impl Bases {
+impl PerCpuBases {
     fn wants(&self, vcpu: u32) -> bool {
         !self.believed.contains(&vcpu)
     }
@@ -197,7 +197,8 @@ mod tests {
         touch(&mut lines, 0x1000, 1);
         touch(&mut lines, 0x103e, 4);
         touch(&mut lines, 0x2000, 64);
-        let touched = Touched { data: lines.into_iter().collect(), ..Touched::default() };
+        let touched =
+            TouchedAddresses { data: lines.into_iter().collect(), ..TouchedAddresses::default() };
         for (first, last, expected) in [
             (0x1000, 0x1000, true),
             (0x1001, 0x103d, false),
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_base_seen_most_often_is_taken() {
-        let mut bases = Bases::default();
+        let mut bases = PerCpuBases::default();
         for base in [Some(1), None, Some(2), Some(2)] {
             bases.see(0, base);
         }

@@ -9,8 +9,8 @@ use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::TraceError;
-use crate::chunk::{self, FRAME_BYTES, Frame, Kind};
-use crate::ending::{Cut, Ending};
+use crate::chunk::{self, ChunkKind, FRAME_BYTES, Frame};
+use crate::ending::{CutReason, Ending};
 use crate::header::{Header, VERSION_ATTACHMENTS};
 use crate::trace_file::{open_plain, open_to_write};
 use crate::varint;
@@ -43,7 +43,7 @@ pub(crate) fn write(sink: &mut impl Write, name: &str, bytes: &[u8]) -> std::io:
         varint::put(&mut payload, name.len() as u64);
         payload.extend(name.as_bytes());
         payload.extend(bytes.iter().skip(part * PART_BYTES).take(PART_BYTES));
-        chunk::write(sink, Kind::Attachment, &payload)?;
+        chunk::write(sink, ChunkKind::Attachment, &payload)?;
     }
     Ok(parts as u64)
 }
@@ -89,8 +89,8 @@ pub fn append(path: &Path, attachments: &[(&str, &[u8])]) -> Result<(), TraceErr
 }
 
 /// Ends a trace whose writer could not write an end: cuts the file after its last whole chunk and
-/// appends an end that says [`Cut::Killed`]. Returns whether that was necessary. The number of
-/// forked processes is unknown in this case and recorded as 0.
+/// appends an end that says [`CutReason::Killed`]. Returns whether that was necessary. The number
+/// of forked processes is unknown in this case and recorded as 0.
 ///
 /// # Errors
 /// The file is not a trace, has a newer format, is damaged, or cannot be written.
@@ -102,11 +102,11 @@ pub fn end_early(path: &Path) -> Result<bool, TraceError> {
         scanned => return scanned.map(|_| false),
     }
     let (end_bytes, chunks) = whole_chunks(&mut file)?;
-    let ending = Ending { cut: Some(Cut::Killed), forks: 0, chunks };
+    let ending = Ending { cut: Some(CutReason::Killed), forks: 0, chunks };
     let write = |file: &mut File| {
         file.set_len(end_bytes)?;
         file.seek(SeekFrom::Start(end_bytes))?;
-        chunk::write(file, Kind::End, &ending.encode())?;
+        chunk::write(file, ChunkKind::End, &ending.encode())?;
         file.sync_data()
     };
     write(&mut file).map_err(TraceError::Io)?;
@@ -150,7 +150,7 @@ fn add(
     }
     // The end must not reach the disk before the attachments that it covers.
     file.sync_data()?;
-    chunk::write(file, Kind::End, &Ending { chunks, ..ending }.encode())?;
+    chunk::write(file, ChunkKind::End, &Ending { chunks, ..ending }.encode())?;
     file.sync_data()
 }
 
@@ -184,7 +184,7 @@ fn scan(file: &mut File, wanted: Option<&str>) -> Result<Scan, TraceError> {
         };
         at_bytes += (frame.length + FRAME_BYTES) as u64;
         match frame.kind {
-            Kind::Attachment if version >= VERSION_ATTACHMENTS => {
+            ChunkKind::Attachment if version >= VERSION_ATTACHMENTS => {
                 let (name, bytes) = decode(&payload).ok_or_else(|| damaged("an attachment"))?;
                 if wanted == Some(name) {
                     let section = section.get_or_insert_default();
@@ -194,10 +194,10 @@ fn scan(file: &mut File, wanted: Option<&str>) -> Result<Scan, TraceError> {
                     section.extend(bytes);
                 }
             }
-            Kind::Attachment => return Err(damaged("an unknown kind of chunk")),
-            Kind::Blocks | Kind::Events if found.is_none() => {}
-            Kind::Blocks | Kind::Events => return Err(damaged("its end")),
-            Kind::End => {
+            ChunkKind::Attachment => return Err(damaged("an unknown kind of chunk")),
+            ChunkKind::Blocks | ChunkKind::Events if found.is_none() => {}
+            ChunkKind::Blocks | ChunkKind::Events => return Err(damaged("its end")),
+            ChunkKind::End => {
                 let before = found.as_ref().map(|found| &found.ending);
                 let is_sound = version >= VERSION_ATTACHMENTS || at_bytes == length;
                 let ending = Ending::decode(&payload)
@@ -225,11 +225,13 @@ fn read_unless_events(
         return Err(TraceError::Truncated { at_bytes });
     }
     match frame.kind {
-        Kind::Blocks | Kind::Events => {
+        ChunkKind::Blocks | ChunkKind::Events => {
             let skipped = (frame.length + FRAME_BYTES) as u64;
             file.seek(SeekFrom::Start(at_bytes + skipped)).map_err(TraceError::Io)?;
         }
-        Kind::Attachment | Kind::End => chunk::read_payload(file, frame, at_bytes, payload)?,
+        ChunkKind::Attachment | ChunkKind::End => {
+            chunk::read_payload(file, frame, at_bytes, payload)?;
+        }
     }
     Ok(frame)
 }

@@ -51,12 +51,12 @@ impl<'a> TracedBlock<'a> {
 /// All blocks described so far, by number.
 #[derive(Debug, Default)]
 pub(crate) struct BlockTable {
-    entries: Vec<Entry>,
+    entries: Vec<BlockEntry>,
     bytes: Vec<u8>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct BlockEntry {
     address: u64,
     at: usize,
     instructions: usize,
@@ -89,7 +89,7 @@ impl BlockTable {
                 return None;
             }
             let at = self.bytes.len();
-            self.entries.push(Entry { address: previous, at, instructions, code_bytes });
+            self.entries.push(BlockEntry { address: previous, at, instructions, code_bytes });
             self.bytes.extend(whole);
             payload = &payload[whole.len()..];
         }

@@ -14,7 +14,7 @@ pub(crate) const FRAME_BYTES: usize = 1 + 4 + 8;
 /// What a chunk contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum ChunkKind {
     /// Descriptions of blocks.
     Blocks = 1,
     /// What one vCPU did.
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
 /// What precedes a payload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ChunkKind,
     /// Bytes of the payload.
     pub(crate) length: usize,
 }
@@ -47,7 +47,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
 }
 
 /// Writes one chunk.
-pub(crate) fn write(sink: &mut impl Write, kind: Kind, payload: &[u8]) -> io::Result<()> {
+pub(crate) fn write(sink: &mut impl Write, kind: ChunkKind, payload: &[u8]) -> io::Result<()> {
     let too_long = || io::Error::new(ErrorKind::InvalidInput, "a chunk of the trace is too long");
     if payload.len() > PAYLOAD_BYTES_MAX {
         return Err(too_long());
@@ -64,7 +64,7 @@ pub(crate) fn read(
     source: &mut impl Read,
     at_bytes: u64,
     payload: &mut Vec<u8>,
-) -> Result<Kind, TraceError> {
+) -> Result<ChunkKind, TraceError> {
     let frame = read_frame(source, at_bytes)?;
     read_payload(source, frame, at_bytes, payload)?;
     Ok(frame.kind)
@@ -79,10 +79,10 @@ pub(crate) fn read_frame(source: &mut impl Read, at_bytes: u64) -> Result<Frame,
     }
     let [kind, length @ ..] = frame;
     let kind = match kind {
-        1 => Kind::Blocks,
-        2 => Kind::Events,
-        3 => Kind::End,
-        4 => Kind::Attachment,
+        1 => ChunkKind::Blocks,
+        2 => ChunkKind::Events,
+        3 => ChunkKind::End,
+        4 => ChunkKind::Attachment,
         _ => return Err(damaged("an unknown kind of chunk")),
     };
     let length = u32::from_le_bytes(length) as usize;

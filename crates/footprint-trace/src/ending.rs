@@ -6,7 +6,7 @@ use crate::varint;
 
 /// Why a trace does not contain everything that was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum CutReason {
     /// It reached its size limit.
     Limit,
     /// There were more vCPUs than the plugin can record.
@@ -17,7 +17,7 @@ pub enum Cut {
     Killed,
 }
 
-impl fmt::Display for Cut {
+impl fmt::Display for CutReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Limit => "the trace has reached its size limit and stops there",
@@ -34,7 +34,7 @@ impl fmt::Display for Cut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending {
     /// Why it was cut off; `None` if it is whole.
-    pub cut: Option<Cut>,
+    pub cut: Option<CutReason>,
     /// Processes that the traced one forked, none of which are in the trace.
     pub forks: u64,
     /// Chunks before the end.
@@ -45,9 +45,9 @@ impl Ending {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let cut = match self.cut {
             None => 0,
-            Some(Cut::Limit) => 1,
-            Some(Cut::Vcpus) => 2,
-            Some(Cut::Killed) => 3,
+            Some(CutReason::Limit) => 1,
+            Some(CutReason::Vcpus) => 2,
+            Some(CutReason::Killed) => 3,
         };
         let mut bytes = vec![cut];
         varint::put(&mut bytes, self.forks);
@@ -59,9 +59,9 @@ impl Ending {
         let (&cut, mut rest) = payload.split_first()?;
         let cut = match cut {
             0 => None,
-            1 => Some(Cut::Limit),
-            2 => Some(Cut::Vcpus),
-            3 => Some(Cut::Killed),
+            1 => Some(CutReason::Limit),
+            2 => Some(CutReason::Vcpus),
+            3 => Some(CutReason::Killed),
             _ => return None,
         };
         let forks = varint::take(&mut rest)?;

@@ -50,7 +50,7 @@ impl Mark {
     }
 
     /// Decodes an instruction, or returns `None` if it is not a mark.
-    pub(crate) fn of_code(code: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(code: &[u8]) -> Option<Self> {
         let (opcode, displacement) = <&[u8; 8]>::try_from(code).ok()?.split_first_chunk()?;
         let displacement = u32::from_le_bytes(displacement.try_into().ok()?);
         if *opcode != OPCODE || displacement >> 19 != MAGIC << 1 {
@@ -72,7 +72,7 @@ mod tests {
         for edge in [Edge::Begin, Edge::End] {
             for (region, operation) in [(0, 0), (1, 2), (63, 4095)] {
                 let mark = Mark { edge, region, operation };
-                assert_eq!(Mark::of_code(&mark.code()), Some(mark));
+                assert_eq!(Mark::decode(&mark.code()), Some(mark));
             }
         }
         let begin = Mark { edge: Edge::Begin, region: 1, operation: 2 };
@@ -81,8 +81,8 @@ mod tests {
 
     #[test]
     fn padding_is_no_mark() {
-        assert_eq!(Mark::of_code(&[0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0]), None);
-        assert_eq!(Mark::of_code(&[0x0f, 0x1f, 0x84, 0, 0, 0, 0x58, 0x5f]), None);
-        assert_eq!(Mark::of_code(&[0x90]), None);
+        assert_eq!(Mark::decode(&[0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0]), None);
+        assert_eq!(Mark::decode(&[0x0f, 0x1f, 0x84, 0, 0, 0, 0x58, 0x5f]), None);
+        assert_eq!(Mark::decode(&[0x90]), None);
     }
 }

@@ -5,14 +5,14 @@
 
 /// The position of a phase in a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PhasePosition {
     /// It is the first.
     First,
     /// Another phase comes before it.
     Later,
 }
 
-impl Place {
+impl PhasePosition {
     /// The operation number that marks of this place carry.
     #[must_use]
     pub const fn operation(self) -> u16 {
@@ -24,10 +24,10 @@ impl Place {
 }
 
 /// Calls `act` between two marks.
-pub fn around<T>(place: Place, act: impl FnOnce() -> T) -> T {
-    match place {
-        Place::First => edge::around_first(act),
-        Place::Later => edge::around_later(act),
+pub fn around<T>(position: PhasePosition, act: impl FnOnce() -> T) -> T {
+    match position {
+        PhasePosition::First => edge::around_first(act),
+        PhasePosition::Later => edge::around_later(act),
     }
 }
 
@@ -39,22 +39,22 @@ mod edge {
     use std::arch::x86_64::__cpuid;
     use std::sync::OnceLock;
 
-    use super::Place;
+    use super::PhasePosition;
     use crate::mark::{Edge, Mark};
 
     /// A mark's instruction as an integer.
-    const fn code(edge: Edge, place: Place) -> u64 {
-        u64::from_le_bytes(Mark { edge, region: 0, operation: place.operation() }.code())
+    const fn code(edge: Edge, position: PhasePosition) -> u64 {
+        u64::from_le_bytes(Mark { edge, region: 0, operation: position.operation() }.code())
     }
 
     /// Executes a mark.
     macro_rules! mark {
-        ($edge:ident, $place:ident) => {
+        ($edge:ident, $position:ident) => {
             // SAFETY: a mark is a NOP, which changes neither registers nor memory.
             unsafe {
                 asm!(
                     ".quad {code}",
-                    code = const code(Edge::$edge, Place::$place),
+                    code = const code(Edge::$edge, PhasePosition::$position),
                     options(nostack, preserves_flags),
                 );
             }
@@ -123,11 +123,11 @@ mod tests {
     #[test]
     fn what_is_between_marks_is_done_once() {
         let mut done = Vec::new();
-        let given = around(Place::First, || {
+        let given = around(PhasePosition::First, || {
             done.push(1);
             7
         });
-        around(Place::Later, || done.push(2));
+        around(PhasePosition::Later, || done.push(2));
         assert_eq!((given, done), (7, vec![1, 2]));
     }
 }

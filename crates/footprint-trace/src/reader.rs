@@ -6,12 +6,12 @@ use std::io::Read;
 use crate::TraceError;
 use crate::attachments;
 use crate::block::{BlockId, BlockTable, TracedBlock};
-use crate::chunk::{self, FRAME_BYTES, Kind};
+use crate::chunk::{self, ChunkKind, FRAME_BYTES};
 use crate::event::{Event, EventDecoder};
 use crate::header::{Header, VERSION_ATTACHMENTS};
 use crate::varint;
 
-pub use crate::ending::{Cut, Ending};
+pub use crate::ending::{CutReason, Ending};
 
 /// Reads a trace, event by event. The source should be buffered. Attachments are checked and
 /// skipped; use [`attachments::read`] to read one.
@@ -114,11 +114,11 @@ impl<R: Read> TraceReader<R> {
         let kind = chunk::read(&mut self.source, at_bytes, &mut payload)?;
         let bytes = (payload.len() + FRAME_BYTES) as u64;
         match kind {
-            Kind::Blocks => {
+            ChunkKind::Blocks => {
                 self.blocks.decode(&payload).ok_or_else(|| damaged("a block"))?;
                 payload.clear();
             }
-            Kind::Events => {
+            ChunkKind::Events => {
                 let mut rest = &payload[..];
                 let vcpu = varint::take(&mut rest).and_then(|vcpu| u32::try_from(vcpu).ok());
                 self.vcpu = vcpu.ok_or_else(|| damaged("a vCPU's number"))?;
@@ -127,11 +127,11 @@ impl<R: Read> TraceReader<R> {
                 let has_block = self.begun.contains(&self.vcpu);
                 self.decoder = EventDecoder::new(blocks.unwrap_or(u32::MAX), has_block);
             }
-            Kind::Attachment => {
+            ChunkKind::Attachment => {
                 self.check_attachment(&payload)?;
                 payload.clear();
             }
-            Kind::End => {
+            ChunkKind::End => {
                 let ending = Ending::decode(&payload);
                 let ending = ending.filter(|ending| ending.follows(None, self.chunks));
                 self.ending = Some(ending.ok_or_else(|| damaged("its end"))?);
@@ -164,13 +164,13 @@ impl<R: Read> TraceReader<R> {
         loop {
             match chunk::read(&mut self.source, self.at_bytes, payload) {
                 Err(TraceError::Truncated { .. }) => break,
-                Ok(Kind::Attachment) => self.check_attachment(payload)?,
-                Ok(Kind::End) => {
+                Ok(ChunkKind::Attachment) => self.check_attachment(payload)?,
+                Ok(ChunkKind::End) => {
                     let ending = Ending::decode(payload)
                         .filter(|ending| ending.follows(self.ending.as_ref(), self.chunks));
                     self.ending = Some(ending.ok_or_else(|| self.damaged("its end"))?);
                 }
-                Ok(Kind::Blocks | Kind::Events) => return Err(self.damaged("its end")),
+                Ok(ChunkKind::Blocks | ChunkKind::Events) => return Err(self.damaged("its end")),
                 Err(error) => return Err(error),
             }
             self.at_bytes += (payload.len() + FRAME_BYTES) as u64;

@@ -14,7 +14,7 @@ pub struct Instruction {
 
 /// A part of translated code, by the indices of its instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum CodePart {
     /// A mark.
     Mark {
         /// Index of the instruction.
@@ -23,7 +23,7 @@ pub enum Part {
         mark: Mark,
     },
     /// A block.
-    TracedBlock {
+    Block {
         /// Its first instruction.
         first: usize,
         /// Its last.
@@ -32,20 +32,20 @@ pub enum Part {
 }
 
 /// The parts of translated code, in order.
-pub fn cut(instructions: &[Instruction]) -> Vec<Part> {
+pub fn cut(instructions: &[Instruction]) -> Vec<CodePart> {
     let mut parts = Vec::new();
     let mut first = 0;
     for (index, instruction) in instructions.iter().enumerate() {
         let is_last = index + 1 == instructions.len();
-        if let Some(mark) = Mark::of_code(&instruction.code) {
+        if let Some(mark) = Mark::decode(&instruction.code) {
             if first < index {
-                parts.push(Part::TracedBlock { first, last: index - 1 });
+                parts.push(CodePart::Block { first, last: index - 1 });
             }
-            parts.push(Part::Mark { at: index, mark });
+            parts.push(CodePart::Mark { at: index, mark });
         } else if x86::is_harmless(&instruction.code) && !is_last {
             continue;
         } else {
-            parts.push(Part::TracedBlock { first, last: index });
+            parts.push(CodePart::Block { first, last: index });
         }
         first = index + 1;
     }
@@ -56,7 +56,7 @@ pub fn cut(instructions: &[Instruction]) -> Vec<Part> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Callbacks {
     /// The marks, and the blocks that may have to be recorded.
-    pub recorded: Vec<Part>,
+    pub recorded: Vec<CodePart>,
     /// The last instruction with an access callback, if QEMU disarms the callback there (see
     /// `on_safe_point` in the plugin).
     pub safe_point: Option<usize>,
@@ -65,7 +65,7 @@ pub struct Callbacks {
 /// Decides which parts of translated code get callbacks. `is_needed` says whether blocks at its
 /// start do. After an end mark they no longer do, unless the whole execution is covered.
 pub fn callbacks(
-    parts: &[Part],
+    parts: &[CodePart],
     instructions: &[Instruction],
     mut is_needed: bool,
     is_whole: bool,
@@ -74,12 +74,12 @@ pub fn callbacks(
     let mut has_ended = false;
     for &part in parts {
         let is_recorded = match part {
-            Part::Mark { mark, .. } => {
+            CodePart::Mark { mark, .. } => {
                 has_ended = mark.edge == Edge::End;
                 is_needed = is_whole || !has_ended;
                 true
             }
-            Part::TracedBlock { last, .. } => {
+            CodePart::Block { last, .. } => {
                 let code = &instructions[last].code;
                 let is_safe = x86::is_helped(code) && (is_needed || has_ended);
                 if is_safe {
@@ -111,9 +111,9 @@ mod tests {
         let instruction = |code: &&[u8]| Instruction { address: 0, code: code.to_vec() };
         let instructions: Vec<_> = codes.iter().map(instruction).collect();
         let callbacks = callbacks(&cut(&instructions), &instructions, is_needed, is_whole);
-        let last = |part: &Part| match *part {
-            Part::Mark { at, .. } => at,
-            Part::TracedBlock { last, .. } => last,
+        let last = |part: &CodePart| match *part {
+            CodePart::Mark { at, .. } => at,
+            CodePart::Block { last, .. } => last,
         };
         (callbacks.recorded.iter().map(last).collect(), callbacks.safe_point)
     }

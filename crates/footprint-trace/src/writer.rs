@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use crate::attachments;
 use crate::block::{BlockId, TracedBlock};
-use crate::chunk::{self, FRAME_BYTES, Kind};
-use crate::ending::{Cut, Ending};
+use crate::chunk::{self, ChunkKind, FRAME_BYTES};
+use crate::ending::{CutReason, Ending};
 use crate::event::EventEncoder;
 use crate::header::Header;
 use crate::trace_file::TraceFile;
@@ -93,7 +93,7 @@ impl<W: Write> TraceWriter<W> {
             let mut payload = Vec::with_capacity(events.bytes().len() + varint::BYTES_MAX);
             varint::put(&mut payload, u64::from(vcpu));
             payload.extend(events.bytes());
-            self.write_chunk(Kind::Events, &payload)?;
+            self.write_chunk(ChunkKind::Events, &payload)?;
         }
         events.clear();
         Ok(())
@@ -115,10 +115,10 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     /// The sink's.
-    pub fn finish(mut self, cut: Option<Cut>, forks: u64) -> io::Result<W> {
-        let cut = if self.is_full { Some(Cut::Limit) } else { cut };
+    pub fn finish(mut self, cut: Option<CutReason>, forks: u64) -> io::Result<W> {
+        let cut = if self.is_full { Some(CutReason::Limit) } else { cut };
         let ending = Ending { cut, forks, chunks: self.chunks };
-        chunk::write(&mut self.sink, Kind::End, &ending.encode())?;
+        chunk::write(&mut self.sink, ChunkKind::End, &ending.encode())?;
         self.sink.flush()?;
         Ok(self.sink)
     }
@@ -128,14 +128,14 @@ impl<W: Write> TraceWriter<W> {
             return Ok(());
         }
         let descriptions = std::mem::take(&mut self.descriptions);
-        let result = self.write_chunk(Kind::Blocks, &descriptions);
+        let result = self.write_chunk(ChunkKind::Blocks, &descriptions);
         self.descriptions = descriptions;
         self.descriptions.clear();
         self.previous_address = 0;
         result
     }
 
-    fn write_chunk(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
+    fn write_chunk(&mut self, kind: ChunkKind, payload: &[u8]) -> io::Result<()> {
         let bytes = (payload.len() + FRAME_BYTES) as u64;
         let fits = self.written_bytes + bytes + END_BYTES <= self.limit_bytes;
         if self.is_full || !fits {
@@ -150,16 +150,16 @@ impl<W: Write> TraceWriter<W> {
 }
 
 impl TraceWriter<TraceFile> {
-    /// Puts all that was written into the file, with an end that says [`Cut::Killed`] until more
-    /// follows.
+    /// Puts all that was written into the file, with an end that says [`CutReason::Killed`] until
+    /// more follows.
     ///
     /// # Errors
     /// The file's.
     pub fn commit(&mut self, forks: u64) -> io::Result<()> {
         let mut end = Vec::new();
-        let cut = if self.is_full { Cut::Limit } else { Cut::Killed };
+        let cut = if self.is_full { CutReason::Limit } else { CutReason::Killed };
         let ending = Ending { cut: Some(cut), forks, chunks: self.chunks };
-        chunk::write(&mut end, Kind::End, &ending.encode())?;
+        chunk::write(&mut end, ChunkKind::End, &ending.encode())?;
         self.sink.commit(&end)
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use footprint_trace::event::{Event, EventEncoder};
 use footprint_trace::header::{Coverage, Header, Scope};
-use footprint_trace::reader::{Cut, Ending, TraceReader};
+use footprint_trace::reader::{CutReason, Ending, TraceReader};
 use footprint_trace::trace_file::TraceFile;
 use footprint_trace::writer::{LIMIT_BYTES_MIN, TraceWriter};
 use footprint_trace::{TraceError, TracedBlock, attachments};
@@ -182,7 +182,7 @@ fn a_file_holds_a_whole_trace_after_each_commit() {
         }
         writer.commit(1 << (7 * round)).unwrap();
         let (events, ending) = read(&path).unwrap();
-        assert_eq!((events.len(), ending.cut), (round, Some(Cut::Killed)));
+        assert_eq!((events.len(), ending.cut), (round, Some(CutReason::Killed)));
         assert_eq!(attached(&path, "maps").unwrap().len(), round);
     }
     // The last end is shorter than the previous one.
@@ -202,7 +202,7 @@ fn a_trace_without_an_end_gets_one_behind_its_last_whole_chunk() {
         fs::write(&path, &whole[..length]).unwrap();
         assert!(attachments::end_early(&path).unwrap(), "{length} bytes");
         let (events, ending) = read(&path).unwrap();
-        assert_eq!((ending.cut, ending.forks), (Some(Cut::Killed), 0));
+        assert_eq!((ending.cut, ending.forks), (Some(CutReason::Killed), 0));
         attachments::append(&path, &[("description", b"late")]).unwrap();
         assert_eq!(attached(&path, "description").unwrap(), b"late");
         assert_eq!(read(&path).unwrap().0, events);

@@ -5,7 +5,7 @@ use std::io;
 use footprint_trace::event::{Access, AccessKind, Event, EventEncoder};
 use footprint_trace::header::{Coverage, Header, Scope};
 use footprint_trace::mark::{Edge, Mark};
-use footprint_trace::reader::{Cut, Ending, TraceReader};
+use footprint_trace::reader::{CutReason, Ending, TraceReader};
 use footprint_trace::writer::{LIMIT_BYTES_MIN, TraceWriter};
 use footprint_trace::{BlockId, TraceError, TracedBlock};
 use proptest::prelude::*;
@@ -189,7 +189,7 @@ fn a_full_trace_says_that_it_was_cut_off() {
     let bytes = writer.finish(None, 0).unwrap();
     assert!(bytes.len() as u64 <= LIMIT_BYTES_MIN && bytes.len() as u64 > LIMIT_BYTES_MIN / 2);
     let (events, _, ending) = read(&bytes).unwrap();
-    assert_eq!(ending.cut, Some(Cut::Limit));
+    assert_eq!(ending.cut, Some(CutReason::Limit));
     assert_eq!(events.len(), (chunks - 1) << 16);
 }
 

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 
 use footprint::categories::Categories;
-use footprint::cgstacks::{Frames, Walked, Weight};
+use footprint::cgstacks::{CategorizedTrace, Frames, Weight};
 use footprint::description::{Description, Function};
 use footprint::touched::{Collector, Footprint, Selection};
 use footprint::trace::Walk;
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let (code, stacks, names) = (walk.code(), walk.stacks(), walk.names());
             let scope = walk.scope();
             print_stacks(
-                &Walked { scope, code, stacks, names, categories: &categories },
+                &CategorizedTrace { scope, code, stacks, names, categories: &categories },
                 &footprint,
             );
         }
@@ -38,9 +38,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn print_stacks(walked: &Walked<'_>, footprint: &Footprint) {
+fn print_stacks(trace: &CategorizedTrace<'_>, footprint: &Footprint) {
     for frames in [Frames::Categories, Frames::Functions] {
-        let tree = walked.tree(footprint, frames, Weight::CodeBytes);
+        let tree = trace.tree(footprint, frames, Weight::CodeBytes);
         let mut lines: Vec<_> = (0..).zip(&tree.own).filter(|(_, own)| **own > 0.0).collect();
         lines.sort_by(|a, b| b.1.total_cmp(a.1));
         lines.iter().for_each(|(node, own)| println!("  {own:6} {}", tree.path(*node)));

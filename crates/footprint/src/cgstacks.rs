@@ -18,14 +18,14 @@ use footprint_trace::header::Scope;
 
 use crate::categories::{Categories, Subject};
 use crate::hash::BuildMix;
-use crate::simulated::Missed;
+use crate::simulated::BlockMisses;
 use crate::touched::{Footprint, LINE_BYTES};
 use crate::trace::{Code, FunctionId, Names, StackId, StackTree};
 use crate::tree::{FlameTree, TreeBuilder};
 
 /// A trace that has been walked, and the names of its addresses.
 #[derive(Clone, Copy)]
-pub struct Walked<'a> {
+pub struct CategorizedTrace<'a> {
     /// A program or a machine, which decides which contexts count.
     pub scope: Scope,
     /// The blocks.
@@ -64,25 +64,25 @@ pub enum Weight {
 
 /// Turns stacks into nodes of a tree.
 struct Grower<'a> {
-    walked: Walked<'a>,
+    trace: CategorizedTrace<'a>,
     frames: Frames,
     builder: TreeBuilder,
     /// The node and the categories of each stack up to the function on top, not including functions
     /// inlined into it.
-    known: HashMap<StackId, Place<'a>, BuildMix>,
+    known: HashMap<StackId, StackNode<'a>, BuildMix>,
     /// Cached categories of functions, and of the files of inlined ones.
     of_function: HashMap<FunctionId, Option<&'a str>, BuildMix>,
     of_file: HashMap<&'a str, Option<&'a str>>,
 }
 
 #[derive(Clone, Debug)]
-struct Place<'a> {
+struct StackNode<'a> {
     node: u32,
     /// The categories on the path to this node, outermost first.
     seen: Vec<&'a str>,
 }
 
-impl<'a> Walked<'a> {
+impl<'a> CategorizedTrace<'a> {
     /// The tree of a footprint, over the contexts that count.
     #[must_use]
     pub fn tree(&self, footprint: &Footprint, frames: Frames, weight: Weight) -> FlameTree {
@@ -97,9 +97,14 @@ impl<'a> Walked<'a> {
 
     /// The tree of simulated misses in the level with this index.
     #[must_use]
-    pub fn tree_of_misses(&self, missed: &[Missed], frames: Frames, level: usize) -> FlameTree {
+    pub fn tree_of_misses(
+        &self,
+        missed: &[BlockMisses],
+        frames: Frames,
+        level: usize,
+    ) -> FlameTree {
         let mut grower = Grower::new(*self, frames);
-        for Missed { stack, block, misses } in missed {
+        for BlockMisses { stack, block, misses } in missed {
             let count = misses.get(level).copied().unwrap_or(0);
             if count > 0
                 && let Some(block) = self.code.get(*block)
@@ -131,10 +136,10 @@ impl<'a> Walked<'a> {
 }
 
 impl<'a> Grower<'a> {
-    fn new(walked: Walked<'a>, frames: Frames) -> Self {
+    fn new(trace: CategorizedTrace<'a>, frames: Frames) -> Self {
         let builder = TreeBuilder::new("all");
         Self {
-            walked,
+            trace,
             frames,
             builder,
             known: HashMap::default(),
@@ -146,11 +151,11 @@ impl<'a> Grower<'a> {
     fn grow_code(&mut self, footprint: &Footprint, weight: Weight) {
         let mut seen = HashSet::<(u32, u64), BuildMix>::default();
         for execution in &footprint.executions {
-            let Some(block) = self.walked.code.get(execution.block) else { continue };
-            if !self.walked.counts(execution.stack) {
+            let Some(block) = self.trace.code.get(execution.block) else { continue };
+            if !self.trace.counts(execution.stack) {
                 continue;
             }
-            for (address, length) in self.walked.code.instructions(block) {
+            for (address, length) in self.trace.code.instructions(block) {
                 let node = self.node(execution.stack, address);
                 let last = address.wrapping_add(u64::from(length) - 1);
                 let count = match weight {
@@ -171,10 +176,10 @@ impl<'a> Grower<'a> {
     fn grow_data(&mut self, footprint: &Footprint) {
         let mut seen = HashSet::<(u32, u64), BuildMix>::default();
         for touch in &footprint.touches {
-            if !self.walked.counts(touch.stack) {
+            if !self.trace.counts(touch.stack) {
                 continue;
             }
-            let node = self.node(touch.stack, instruction(self.walked.code, touch.block));
+            let node = self.node(touch.stack, instruction(self.trace.code, touch.block));
             if seen.insert((node, touch.line)) {
                 self.builder.add(node, 1.0);
             }
@@ -183,13 +188,13 @@ impl<'a> Grower<'a> {
 
     /// The node of an instruction executed on top of a stack.
     fn node(&mut self, stack: StackId, instruction: u64) -> u32 {
-        let place = self.place(stack);
+        let place = self.stack_node(stack);
         self.inline(place, instruction).node
     }
 
     /// The place of a stack, and of all frames below it that are not known yet.
-    fn place(&mut self, stack: StackId) -> Place<'a> {
-        let stacks = self.walked.stacks;
+    fn stack_node(&mut self, stack: StackId) -> StackNode<'a> {
+        let stacks = self.trace.stacks;
         let unknown = stacks.frames(stack).take_while(|frame| !self.known.contains_key(frame));
         let mut unknown: Vec<_> = unknown.collect();
         while let Some(frame) = unknown.pop() {
@@ -198,15 +203,15 @@ impl<'a> Grower<'a> {
                     let place = self.known[&caller].clone();
                     self.inline(place, stacks.call_site(frame).0)
                 }
-                None => Place { node: 0, seen: Vec::new() },
+                None => StackNode { node: 0, seen: Vec::new() },
             };
             let function = stacks.function(frame);
             let place = match self.frames {
-                Frames::Functions => self.step(around, &self.walked.name(function)),
+                Frames::Functions => self.step(around, &self.trace.name(function)),
                 Frames::Categories => {
-                    let walked = self.walked;
+                    let trace = self.trace;
                     let known = self.of_function.entry(function);
-                    let category = *known.or_insert_with(|| walked.category(function));
+                    let category = *known.or_insert_with(|| trace.category(function));
                     self.condense(around, category)
                 }
             };
@@ -216,12 +221,12 @@ impl<'a> Grower<'a> {
     }
 
     /// Descends through the functions that are inlined at an address.
-    fn inline(&mut self, mut place: Place<'a>, address: u64) -> Place<'a> {
-        for (name, file) in self.walked.names.inlined(address) {
+    fn inline(&mut self, mut place: StackNode<'a>, address: u64) -> StackNode<'a> {
+        for (name, file) in self.trace.names.inlined(address) {
             place = match (self.frames, file) {
                 (Frames::Functions, _) => self.step(place, name),
                 (Frames::Categories, Some(path)) => {
-                    let categories = self.walked.categories;
+                    let categories = self.trace.categories;
                     let subject = Subject { file, ..Subject::default() };
                     let known = self.of_file.entry(path);
                     let category = *known.or_insert_with(|| categories.category(subject));
@@ -233,12 +238,12 @@ impl<'a> Grower<'a> {
         place
     }
 
-    fn step(&mut self, place: Place<'a>, name: &str) -> Place<'a> {
-        Place { node: self.builder.child(place.node, name), ..place }
+    fn step(&mut self, place: StackNode<'a>, name: &str) -> StackNode<'a> {
+        StackNode { node: self.builder.child(place.node, name), ..place }
     }
 
     /// Adds a category on top, unless it is already on the path.
-    fn condense(&mut self, mut place: Place<'a>, category: Option<&'a str>) -> Place<'a> {
+    fn condense(&mut self, mut place: StackNode<'a>, category: Option<&'a str>) -> StackNode<'a> {
         match category {
             Some(category) if !place.seen.contains(&category) => {
                 place.seen.push(category);

@@ -16,9 +16,9 @@ pub struct Description {
     /// What was traced.
     pub subject: Subject,
     /// What the region numbers in marks stand for: labels of targets.
-    pub regions: Vec<Named>,
+    pub regions: Vec<NumberedName>,
     /// What the operation numbers in marks stand for.
-    pub operations: Vec<Named>,
+    pub operations: Vec<NumberedName>,
     /// How many times each operation of each region was executed.
     pub repetitions: Repetitions,
     /// The executed functions, sorted by address, not overlapping.
@@ -63,7 +63,7 @@ pub struct Identity {
 
 /// What a number in marks stands for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Named {
+pub struct NumberedName {
     /// The number in marks: a region below 64, or an operation below 4096.
     pub number: u16,
     /// What it is called: the label of a target, or the name of an operation.
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn no_text_orders_a_terminal_about() {
         let hostile = || "\u{1b}[2J\u{202e}".to_owned();
-        let named = || vec![Named { number: 1, name: hostile() }];
+        let named = || vec![NumberedName { number: 1, name: hostile() }];
         let field = Field { name: hostile(), ..Field::default() };
         let mut description = Description {
             subject: Subject {

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::categories::OTHER;
-use crate::cgstacks::Walked;
+use crate::cgstacks::CategorizedTrace;
 use crate::hash::BuildMix;
 use crate::touched::{Footprint, lines_of};
 use crate::trace::{FunctionId, StackId};
@@ -28,7 +28,8 @@ pub struct Share {
 
 /// A function or category, as it is in both footprints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Row {
+#[schemars(rename = "Row")]
+pub struct Change {
     /// The category.
     pub category: String,
     /// The function; none in a category's row.
@@ -39,7 +40,7 @@ pub struct Row {
     pub after: Share,
 }
 
-impl Row {
+impl Change {
     /// Lines gained, of instructions and data; negative where they are lost.
     #[must_use]
     pub fn lines_gained(&self) -> i64 {
@@ -58,20 +59,20 @@ impl Row {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// By category, what changed most first.
-    pub categories: Vec<Row>,
+    pub categories: Vec<Change>,
     /// By function, what changed most first. Those that are the same in both are left out.
-    pub functions: Vec<Row>,
+    pub functions: Vec<Change>,
 }
 
-/// What is found of one footprint: instructions, and the lines of instructions and of data.
+/// Instructions, and the distinct lines of instructions and of data.
 #[derive(Clone, Debug, Default)]
-struct Found {
+struct Tally {
     instructions: u64,
     instruction_lines: BTreeSet<u64>,
     data_lines: BTreeSet<u64>,
 }
 
-impl Found {
+impl Tally {
     fn share(&self) -> Share {
         Share {
             instructions: self.instructions,
@@ -84,19 +85,20 @@ impl Found {
 /// A category, and a function of it or none.
 type Key = (String, Option<String>);
 
+/// What each category and function does in a footprint.
+#[derive(Debug)]
+pub struct Shares(Vec<(Key, Tally)>);
+
 /// Compares two footprints, each of a trace of its own.
 #[must_use]
-pub fn difference(
-    before: (&Walked<'_>, &Footprint),
-    after: (&Walked<'_>, &Footprint),
-) -> Difference {
+pub fn difference(before: &Shares, after: &Shares) -> Difference {
     let mut shares = BTreeMap::<Key, [Share; 2]>::new();
-    for (side, found) in [find(before.0, before.1), find(after.0, after.1)].iter().enumerate() {
-        for (key, found) in found {
-            shares.entry(key.clone()).or_default()[side] = found.share();
+    for (side, Shares(tallies)) in [before, after].into_iter().enumerate() {
+        for (key, tally) in tallies {
+            shares.entry(key.clone()).or_default()[side] = tally.share();
         }
     }
-    let rows = shares.into_iter().map(|((category, function), [before, after])| Row {
+    let rows = shares.into_iter().map(|((category, function), [before, after])| Change {
         category,
         function,
         before,
@@ -106,77 +108,81 @@ pub fn difference(
         rows.partition(|row| row.function.is_some());
     functions.retain(|row| row.before != row.after);
     for rows in [&mut functions, &mut categories] {
-        let change = |row: &Row| (row.lines_gained().abs(), row.instructions_gained().abs());
+        let change = |row: &Change| (row.lines_gained().abs(), row.instructions_gained().abs());
         rows.sort_by_key(|row| std::cmp::Reverse(change(row)));
     }
     Difference { categories, functions }
 }
 
-/// What is found of each category and function of a footprint.
-struct Finder<'a> {
-    walked: Walked<'a>,
+/// Adds up what each category and function of a footprint does.
+struct Counter<'a> {
+    trace: CategorizedTrace<'a>,
     places: HashMap<StackId, [usize; 2], BuildMix>,
     numbers: HashMap<Key, usize>,
-    found: Vec<(Key, Found)>,
+    tallies: Vec<(Key, Tally)>,
 }
 
-impl Finder<'_> {
+impl Counter<'_> {
     /// Where what runs on top of a stack is counted: its category, and its function.
     fn places(&mut self, stack: StackId) -> [usize; 2] {
         if let Some(&places) = self.places.get(&stack) {
             return places;
         }
-        let category = category_of(&self.walked, stack).to_owned();
-        let function = qualified(&self.walked, self.walked.stacks.function(stack));
+        let category = category_of(&self.trace, stack).to_owned();
+        let function = qualified(&self.trace, self.trace.stacks.function(stack));
         let places = [(category.clone(), None), (category, Some(function))].map(|key| {
-            let found = &mut self.found;
+            let tallies = &mut self.tallies;
             *self.numbers.entry(key.clone()).or_insert_with(|| {
-                found.push((key, Found::default()));
-                found.len() - 1
+                tallies.push((key, Tally::default()));
+                tallies.len() - 1
             })
         });
         self.places.insert(stack, places);
         places
     }
 
-    fn add(&mut self, stack: StackId, mut add: impl FnMut(&mut Found)) {
-        if self.walked.counts(stack) {
+    fn add(&mut self, stack: StackId, mut add: impl FnMut(&mut Tally)) {
+        if self.trace.counts(stack) {
             for place in self.places(stack) {
-                add(&mut self.found[place].1);
+                add(&mut self.tallies[place].1);
             }
         }
     }
 }
 
-fn find(walked: &Walked<'_>, footprint: &Footprint) -> Vec<(Key, Found)> {
-    let (places, numbers) = (HashMap::default(), HashMap::new());
-    let mut finder = Finder { walked: *walked, places, numbers, found: Vec::new() };
-    for execution in &footprint.executions {
-        let Some(block) = walked.code.get(execution.block) else { continue };
-        finder.add(execution.stack, |found| {
-            found.instructions += execution.count * u64::from(block.instructions);
-            let lines = lines_of(block.address, block.next).map(|(line, _)| line);
-            found.instruction_lines.extend(lines);
-        });
+impl Shares {
+    /// The shares of a footprint.
+    #[must_use]
+    pub fn new(trace: CategorizedTrace<'_>, footprint: &Footprint) -> Self {
+        let (places, numbers) = (HashMap::default(), HashMap::new());
+        let mut counter = Counter { trace, places, numbers, tallies: Vec::new() };
+        for execution in &footprint.executions {
+            let Some(block) = trace.code.get(execution.block) else { continue };
+            counter.add(execution.stack, |tally| {
+                tally.instructions += execution.count * u64::from(block.instructions);
+                let lines = lines_of(block.address, block.next).map(|(line, _)| line);
+                tally.instruction_lines.extend(lines);
+            });
+        }
+        for touch in &footprint.touches {
+            counter.add(touch.stack, |tally| {
+                tally.data_lines.insert(touch.line);
+            });
+        }
+        Self(counter.tallies)
     }
-    for touch in &footprint.touches {
-        finder.add(touch.stack, |found| {
-            found.data_lines.insert(touch.line);
-        });
-    }
-    finder.found
 }
 
 /// The category of the function on top, or of the first below that has one.
-fn category_of<'a>(walked: &Walked<'a>, stack: StackId) -> &'a str {
-    let mut frames = walked.stacks.frames(stack);
-    frames.find_map(|frame| walked.category(walked.stacks.function(frame))).unwrap_or(OTHER)
+fn category_of<'a>(trace: &CategorizedTrace<'a>, stack: StackId) -> &'a str {
+    let mut frames = trace.stacks.frames(stack);
+    frames.find_map(|frame| trace.category(trace.stacks.function(frame))).unwrap_or(OTHER)
 }
 
 /// A function's name; with the module, library or program that it is in, unless it is the kernel.
-fn qualified(walked: &Walked<'_>, function: FunctionId) -> String {
-    let name = walked.name(function);
-    match walked.names.object(function) {
+fn qualified(trace: &CategorizedTrace<'_>, function: FunctionId) -> String {
+    let name = trace.name(function);
+    match trace.names.object(function) {
         None | Some("" | "vmlinux") => name,
         Some(object) => format!("{name} [{object}]"),
     }

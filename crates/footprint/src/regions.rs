@@ -6,18 +6,17 @@ use std::io::Read;
 use footprint_trace::TraceError;
 use footprint_trace::reader::TraceReader;
 
-use crate::simulated::{CacheOutcome, Simulated, Warmth};
+use crate::simulated::{CacheOutcome, CacheSimulator, CachesToSimulate};
 use crate::touched::{Collector, Footprint, Repeated, Selection};
-use crate::trace::{Names, Only, Region, Walk};
-use caches::Hierarchy;
+use crate::trace::{Names, Region, RegionFilter, Walk};
 
 /// What to find out about each region of a trace.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted<'a> {
+pub struct RegionQuery<'a> {
     /// Only these regions, or all if `None`.
     pub regions: Option<&'a [Region]>,
-    /// The caches to simulate, and what they contain when a region begins.
-    pub caches: Option<(&'a Hierarchy, Warmth)>,
+    /// The caches to simulate, if any.
+    pub caches: Option<CachesToSimulate<'a>>,
 }
 
 /// Walks to the trace's end. When a region ends, passes its footprint to `each`, with the results
@@ -29,19 +28,19 @@ pub struct Wanted<'a> {
 pub fn for_each_region<N: Names, R: Read>(
     walk: &mut Walk<N>,
     reader: &mut TraceReader<R>,
-    wanted: Wanted<'_>,
+    wanted: RegionQuery<'_>,
     mut each: impl FnMut(&Walk<N>, Footprint, Option<CacheOutcome>),
 ) -> Result<(), TraceError> {
     let scope = walk.scope();
     let selection = Selection { warm_up: 0, repeated: Repeated::Apart };
-    let caches = wanted.caches;
-    let simulated = caches.map(|(caches, warmth)| Simulated::new(scope, caches, warmth));
-    let mut observer = Only::new((Collector::new(selection), simulated), wanted.regions);
+    let simulated = wanted.caches;
+    let simulated = simulated.map(|it| CacheSimulator::new(scope, it.hierarchy, it.warmth));
+    let mut observer = RegionFilter::new((Collector::new(selection), simulated), wanted.regions);
     let mut outcomes = Vec::new();
     loop {
         let result = walk.run_region(reader, &mut observer);
         let (collector, simulated) = observer.observer();
-        outcomes.extend(simulated.iter_mut().flat_map(Simulated::take_outcomes));
+        outcomes.extend(simulated.iter_mut().flat_map(CacheSimulator::take_outcomes));
         let goes_on = matches!(result, Ok(true));
         let footprints = if goes_on { collector.take_ended() } else { collector.take_all() };
         for footprint in footprints {

@@ -29,7 +29,7 @@ pub enum Warmth {
 
 /// Misses of one block on top of one stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missed {
+pub struct BlockMisses {
     /// The stack.
     pub stack: StackId,
     /// The block.
@@ -48,19 +48,28 @@ pub struct CacheOutcome {
     /// All counters.
     pub report: Report,
     /// Misses by block and stack, in the order of the first misses.
-    pub missed: Vec<Missed>,
+    pub missed: Vec<BlockMisses>,
+}
+
+/// Caches, and what they contain when a region begins.
+#[derive(Clone, Copy, Debug)]
+pub struct CachesToSimulate<'a> {
+    /// The caches.
+    pub hierarchy: &'a Hierarchy,
+    /// What they contain.
+    pub warmth: Warmth,
 }
 
 /// Observes a walk and simulates caches.
 #[derive(Clone, Debug)]
-pub struct Simulated {
+pub struct CacheSimulator {
     scope: Scope,
     warmth: Warmth,
     simulation: Simulation,
     /// The region being counted, and the vCPUs that are in it.
     region: Option<Region>,
     vcpus: Vec<u32>,
-    missed: Vec<Missed>,
+    missed: Vec<BlockMisses>,
     /// The misses of each level that are already included in `missed`.
     noted: Vec<u64>,
     places: HashMap<(StackId, BlockId), usize, BuildMix>,
@@ -87,7 +96,7 @@ struct LineRun {
     bytes: u32,
 }
 
-impl Simulated {
+impl CacheSimulator {
     /// Starts with empty caches, for traces of a program or a machine.
     #[must_use]
     pub fn new(scope: Scope, caches: &Hierarchy, warmth: Warmth) -> Self {
@@ -140,7 +149,7 @@ impl Simulated {
     fn note_misses(&mut self, step: &Step<'_>) {
         let missed = &mut self.missed;
         let place = *self.places.entry((step.stack, step.id)).or_insert_with(|| {
-            missed.push(Missed { stack: step.stack, block: step.id, misses: Vec::new() });
+            missed.push(BlockMisses { stack: step.stack, block: step.id, misses: Vec::new() });
             missed.len() - 1
         });
         let misses = &mut self.missed[place].misses;
@@ -190,7 +199,7 @@ impl Runs {
     }
 }
 
-impl Observer for Simulated {
+impl Observer for CacheSimulator {
     fn begin(&mut self, vcpu: u32, region: Region) {
         if self.region == Some(region) {
             self.vcpus.push(vcpu);

@@ -24,7 +24,7 @@ pub struct Command {
 
 /// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct CommandResult {
     /// Everything it printed.
     pub output: Vec<u8>,
     /// Its exit status.
@@ -35,7 +35,7 @@ impl Command {
     /// A single argument is a command line for the shell; each of several arguments is a separate
     /// word.
     #[must_use]
-    pub fn of_words(words: &[String]) -> Self {
+    pub fn from_words(words: &[String]) -> Self {
         let text = match words {
             [text] => text.clone(),
             words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
@@ -47,7 +47,7 @@ impl Command {
     ///
     /// # Errors
     /// If the guest does not run to completion.
-    pub fn run(&self, boot: Boot) -> Result<Ran, BootError> {
+    pub fn run(&self, boot: Boot) -> Result<CommandResult, BootError> {
         self.run_into(boot, tempfile::tempdir()?.path())
     }
 
@@ -56,7 +56,7 @@ impl Command {
     ///
     /// # Errors
     /// If the guest does not run to completion.
-    pub fn run_into(&self, mut boot: Boot, directory: &Path) -> Result<Ran, BootError> {
+    pub fn run_into(&self, mut boot: Boot, directory: &Path) -> Result<CommandResult, BootError> {
         boot.job = vec![
             (guest::SCRIPT.to_owned(), SCRIPT.into()),
             (guest::LOAD.to_owned(), self.load.join("\n").into()),
@@ -66,7 +66,7 @@ impl Command {
         let status = fs::read_to_string(directory.join("status"))?;
         let output = fs::read(directory.join("output"))?;
         let status = status.trim().parse().map_err(std::io::Error::other)?;
-        Ok(Ran { output, status })
+        Ok(CommandResult { output, status })
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn words_stay_words() {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
-        assert_eq!(Command::of_words(&words(&["a | b"])).text, "a | b");
-        assert_eq!(Command::of_words(&words(&["a", "it's |"])).text, r"'a' 'it'\''s |'");
+        assert_eq!(Command::from_words(&words(&["a | b"])).text, "a | b");
+        assert_eq!(Command::from_words(&words(&["a", "it's |"])).text, r"'a' 'it'\''s |'");
     }
 }

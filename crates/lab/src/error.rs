@@ -215,7 +215,7 @@ pub enum BootError {
 impl BootError {
     /// The error for a file of a boot that could not be written.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
-    pub(crate) fn of_room(error: io::Error) -> Self {
+    pub(crate) fn from_write(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull => Self::Full { directory: std::env::temp_dir() },
             _ => Self::Io(error),

@@ -24,9 +24,9 @@ pub mod rig;
 pub mod status;
 mod tool;
 
-pub use boot::{Boot, Handed, Plugin};
+pub use boot::{Boot, BootOutput, Plugin};
 pub use edge::die_with_parent;
 pub use error::{BootError, LabError};
-pub use image::{GuestProgram, Image, Parts};
+pub use image::{GuestProgram, Image, ImageParts};
 pub use kernel::Kernel;
 pub use place::Lab;

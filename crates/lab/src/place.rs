@@ -18,7 +18,7 @@ impl Lab {
     ///
     /// # Errors
     /// If none of these variables is set.
-    pub fn of_user() -> Result<Self, LabError> {
+    pub fn for_user() -> Result<Self, LabError> {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let directory = set("FSPRISM_LAB")
             .or_else(|| set("XDG_CACHE_HOME").map(|cache| cache.join("fsprism/lab")))

@@ -91,7 +91,7 @@ fn machine(processors: u32, thread: &str) -> Result<Command, BootError> {
 
 /// Arguments that assign each processor and each part of memory to a NUMA node; there are never
 /// more nodes than processors.
-pub(crate) fn of_nodes(nodes: u32, processors: u32, memory_kib: u64) -> Vec<String> {
+pub(crate) fn node_arguments(nodes: u32, processors: u32, memory_kib: u64) -> Vec<String> {
     let nodes = nodes.clamp(1, processors.max(1));
     let of_node = |node: u32| {
         let first = |node: u32| node * processors / nodes;
@@ -149,15 +149,15 @@ fn plain(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{kernel_arguments, of_nodes, refusal};
+    use super::{kernel_arguments, node_arguments, refusal};
     use crate::error::BootError;
 
     #[test]
     fn each_processor_and_each_piece_of_memory_belongs_to_a_node() {
-        let arguments = of_nodes(2, 3, 1025).join(" ");
+        let arguments = node_arguments(2, 3, 1025).join(" ");
         assert!(arguments.contains("size=512k -numa node,nodeid=0,cpus=0-0,memdev=node0"));
         assert!(arguments.contains("size=513k -numa node,nodeid=1,cpus=1-2,memdev=node1"));
-        assert_eq!(of_nodes(4, 1, 512).len(), 4);
+        assert_eq!(node_arguments(4, 1, 512).len(), 4);
     }
 
     #[test]

@@ -69,10 +69,10 @@ impl ProcessorCounters {
     /// # Errors
     /// There are no counters, or too few.
     pub fn open(events: &[RawEvent]) -> Result<Self, CountersError> {
-        Self::of(events.iter().map(|event| Raw::new(event.config())))
+        Self::open_events(events.iter().map(|event| Raw::new(event.config())))
     }
 
-    fn of(events: impl IntoIterator<Item = impl Event>) -> Result<Self, CountersError> {
+    fn open_events(events: impl IntoIterator<Item = impl Event>) -> Result<Self, CountersError> {
         // Pinned: Linux gives up the group rather than multiplex it with others.
         let mut group = Group::builder().pinned(true).build_group()?;
         let member = |event| group.add(Builder::new(event).enabled(true).include_kernel());
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn each_act_is_counted_by_itself() {
         // Linux counts these without the processor.
-        let opened = ProcessorCounters::of([Software::PAGE_FAULTS, Software::DUMMY]);
+        let opened = ProcessorCounters::open_events([Software::PAGE_FAULTS, Software::DUMMY]);
         let mut counters = match opened {
             Ok(counters) => counters,
             Err(CountersError::NotAllowed) => return,

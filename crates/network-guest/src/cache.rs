@@ -108,7 +108,8 @@ impl Cache {
         let process = Pid::from_child(&self.keeper);
         let ended = kill_process(process, Signal::TERM).map_err(io::Error::from);
         ended.and_then(|()| self.keeper.wait()).map_err(|error| format!("cachefilesd: {error}"))?;
-        let held = Held::of(Path::new(DIRECTORY)).map_err(|error| format!("cache: {error}"))?;
+        let held =
+            CacheContents::read(Path::new(DIRECTORY)).map_err(|error| format!("cache: {error}"))?;
         unmount(DIRECTORY, UnmountFlags::empty())
             .map_err(|error| format!("cannot unmount the cache: {error}"))?;
         Ok(Settled { objects: held.objects, bytes: held.bytes, counters: count()? })
@@ -141,21 +142,21 @@ fn has_room() -> io::Result<bool> {
 
 /// The contents of a cache.
 #[derive(Default)]
-struct Held {
+struct CacheContents {
     /// Number of files, each of which is an object, whether its content was written or not.
     objects: u64,
     /// Size of their blocks in bytes.
     bytes: u64,
 }
 
-impl Held {
-    fn of(directory: &Path) -> io::Result<Self> {
+impl CacheContents {
+    fn read(directory: &Path) -> io::Result<Self> {
         let mut held = Self::default();
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
             let metadata = entry.metadata()?;
             if metadata.is_dir() {
-                let below = Self::of(&entry.path())?;
+                let below = Self::read(&entry.path())?;
                 held.objects += below.objects;
                 held.bytes += below.bytes;
             } else if metadata.is_file() {

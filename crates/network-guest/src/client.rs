@@ -6,7 +6,7 @@ use std::path::Path;
 use lab::inside::load_modules_for;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
-use crate::messages::{Measured, Version};
+use crate::messages::{TaskMeasurement, Version};
 use crate::server::{EXPORT, MOUNT_PORT, measured};
 use crate::task::Task;
 
@@ -38,7 +38,7 @@ pub(crate) fn mount_served(version: Version, server: &str, client: &str) -> Resu
 }
 
 /// Performs a task on the mount, counting I/O on the cache's disk.
-pub(crate) fn perform(task: Task, disk: &str) -> Result<Measured, String> {
+pub(crate) fn perform(task: Task, disk: &str) -> Result<TaskMeasurement, String> {
     let root = Path::new(MOUNT);
     measured(Some(root), Some(disk), || task.perform(root))
 }

@@ -173,7 +173,7 @@ fn write(path: &Path, bytes: u64, random: &mut impl Rng) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{Did, Task};
+    use crate::task::{Task, TaskResult};
 
     #[test]
     fn a_tree_has_the_counts_and_bytes_that_were_asked_for() {
@@ -183,7 +183,7 @@ mod tests {
         content.make(directory.path()).unwrap();
         let read = Task::ReadTree.perform(directory.path()).unwrap();
         let expected =
-            Did { directories: 12, files: 200, bytes: 200 * TREE_FILE_BYTES, sum: read.sum };
+            TaskResult { directories: 12, files: 200, bytes: 200 * TREE_FILE_BYTES, sum: read.sum };
         assert_eq!(read, expected);
         let stated = Task::StatTree.perform(directory.path()).unwrap();
         assert_eq!((stated.directories, stated.files, stated.bytes), (12, 200, 0));

@@ -17,7 +17,9 @@ mod programs;
 mod server;
 pub mod task;
 
-pub use messages::{Answer, CachePlace, Measured, Question, Ran, Settled, Version};
+pub use messages::{
+    Answer, CachePlace, CommandResult, Question, Settled, TaskMeasurement, Version,
+};
 pub use programs::PROGRAMS;
 pub use server::measured;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::{Content, FileSet};
 use crate::counters::Counters;
-use crate::task::{Did, Task};
+use crate::task::{Task, TaskResult};
 
 /// A request to a guest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,18 +62,18 @@ pub enum Answer {
     /// Done, with nothing to report.
     Done,
     /// What was done, and the counters before and after.
-    Measured(Box<Measured>),
+    Measured(Box<TaskMeasurement>),
     /// The counters.
     Counted(Box<Counters>),
     /// The contents of the cache.
     Settled(Box<Settled>),
     /// The exit status and output of a command.
-    Ran(Ran),
+    Ran(CommandResult),
 }
 
 /// A command that was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ran {
+pub struct CommandResult {
     /// Its exit status; `None` if it was killed by a signal.
     pub status: Option<i32>,
     /// Its standard output.
@@ -84,9 +84,9 @@ pub struct Ran {
 
 /// A completed task, and the counters before and after.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct TaskMeasurement {
     /// What was done.
-    pub did: Did,
+    pub did: TaskResult,
     /// The time that it took on the guest's clock.
     pub elapsed_ns: u64,
     /// The counters before ...

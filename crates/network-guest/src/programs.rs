@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use lab::GuestProgram;
 
-use crate::messages::Ran;
+use crate::messages::CommandResult;
 
 /// The programs that must be in the guests' image.
 pub const PROGRAMS: [GuestProgram; 5] = [
@@ -56,14 +56,14 @@ pub(crate) fn run(name: &str, arguments: &[&str]) -> Result<(), String> {
 }
 
 /// Runs a program, and returns its status and output.
-pub(crate) fn run_words(words: &[String]) -> Result<Ran, String> {
+pub(crate) fn run_words(words: &[String]) -> Result<CommandResult, String> {
     let (program, arguments) = words.split_first().ok_or("there is nothing to run")?;
     let mut command = Command::new(program);
     command.args(arguments).env_clear().env("PATH", "/sbin:/bin").current_dir("/tmp");
     let output = command.output().map_err(|error| format!("cannot run {program}: {error}"))?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let (printed, said) = (text(output.stdout), text(output.stderr));
-    Ok(Ran { status: output.status.code(), printed, said })
+    Ok(CommandResult { status: output.status.code(), printed, said })
 }
 
 /// Starts a program whose output goes to the file `said`.

@@ -15,9 +15,9 @@ use system_calls::FileMapping;
 
 use crate::content::{Content, FILE, FileSet};
 use crate::counters::Counters;
-use crate::messages::Measured;
+use crate::messages::TaskMeasurement;
 use crate::programs;
-use crate::task::{Did, Task};
+use crate::task::{Task, TaskResult};
 
 /// The directory that is served.
 pub(crate) const EXPORT: &str = "/export";
@@ -134,12 +134,15 @@ fn wait_for_port(port: u16, mut service: Child) -> Result<(), String> {
 }
 
 /// Performs a task on the server's own files, once to have them in memory, and then again.
-pub(crate) fn do_locally(task: Task) -> Result<Measured, String> {
+pub(crate) fn do_locally(task: Task) -> Result<TaskMeasurement, String> {
     let root = Path::new(EXPORT);
     let failed = |error: io::Error| format!("cannot read on the server: {error}");
     task.perform(root).map_err(failed)?;
     let resident = resident(root).map_err(failed)?;
-    Ok(Measured { resident: Some(resident), ..measured(None, Some(DISK), || task.perform(root))? })
+    Ok(TaskMeasurement {
+        resident: Some(resident),
+        ..measured(None, Some(DISK), || task.perform(root))?
+    })
 }
 
 /// Performs work with counters read before and after: those of the mount at a directory, and those
@@ -150,8 +153,8 @@ pub(crate) fn do_locally(task: Task) -> Result<Measured, String> {
 pub fn measured(
     mount: Option<&Path>,
     disk: Option<&str>,
-    work: impl FnOnce() -> io::Result<Did>,
-) -> Result<Measured, String> {
+    work: impl FnOnce() -> io::Result<TaskResult>,
+) -> Result<TaskMeasurement, String> {
     let count = || Counters::now(mount, disk).map_err(|error| error.to_string());
     let before = count()?;
     let begun = Instant::now();
@@ -167,7 +170,7 @@ pub fn measured(
         }
         after.mount = later;
     }
-    Ok(Measured { did, elapsed_ns, before, after, resident: None })
+    Ok(TaskMeasurement { did, elapsed_ns, before, after, resident: None })
 }
 
 /// The number of pages of all files below a directory, and how many of them are in memory.

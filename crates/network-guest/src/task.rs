@@ -39,7 +39,7 @@ pub enum Task {
 
 /// What has been done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Did {
+pub struct TaskResult {
     /// Directories listed.
     pub directories: u64,
     /// Files read or examined.
@@ -55,30 +55,30 @@ impl Task {
     ///
     /// # Errors
     /// If a file cannot be read or written.
-    pub fn perform(self, directory: &Path) -> io::Result<Did> {
+    pub fn perform(self, directory: &Path) -> io::Result<TaskResult> {
         let summed_words = if self == Self::SumTree { BUFFER_BYTES } else { SUMMED_WORDS };
         let buffer = vec![0; BUFFER_BYTES];
-        let mut doer = Doer { buffer, summed_words, did: Did::default() };
+        let mut runner = TaskRunner { buffer, summed_words, did: TaskResult::default() };
         match self {
-            Self::ReadFile => doer.read(&directory.join(FILE))?,
-            Self::ReadTree | Self::SumTree => doer.walk(&directory.join(TREE), true)?,
-            Self::ReadSet(set) => doer.walk(&directory.join(set.name()), true)?,
-            Self::StatTree => doer.walk(&directory.join(TREE), false)?,
-            Self::ReadRandom(reads) => doer.read_randomly(&directory.join(FILE), reads)?,
-            Self::Rewrite => doer.rewrite(&directory.join(FILE))?,
+            Self::ReadFile => runner.read(&directory.join(FILE))?,
+            Self::ReadTree | Self::SumTree => runner.walk(&directory.join(TREE), true)?,
+            Self::ReadSet(set) => runner.walk(&directory.join(set.name()), true)?,
+            Self::StatTree => runner.walk(&directory.join(TREE), false)?,
+            Self::ReadRandom(reads) => runner.read_randomly(&directory.join(FILE), reads)?,
+            Self::Rewrite => runner.rewrite(&directory.join(FILE))?,
         }
-        Ok(doer.did)
+        Ok(runner.did)
     }
 }
 
-struct Doer {
+struct TaskRunner {
     buffer: Vec<u8>,
     /// How many words of each read go into the checksum.
     summed_words: usize,
-    did: Did,
+    did: TaskResult,
 }
 
-impl Doer {
+impl TaskRunner {
     fn read(&mut self, path: &Path) -> io::Result<()> {
         let mut file = File::open(path)?;
         self.did.files += 1;

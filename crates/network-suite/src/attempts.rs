@@ -3,9 +3,9 @@
 use record::RecordError;
 use runner::ATTEMPTS;
 
-use crate::observed::Performed;
+use crate::observation::MeasuredReplicate;
 use crate::plan::{NetworkBenchmark, Target};
-use crate::recorded::Recorded;
+use crate::recorder::RunRecorder;
 use crate::state::NetworkState;
 
 /// Why a replicate does not count.
@@ -17,12 +17,12 @@ pub(crate) enum Lost<E> {
 }
 
 /// A state that was proved, and what was measured in it.
-pub(crate) type Made = (NetworkState, Performed);
+pub(crate) type ProvedState = (NetworkState, MeasuredReplicate);
 /// A state that was not proved, and why.
-pub(crate) type NotMade<E> = (NetworkState, Lost<E>);
+pub(crate) type UnprovedState<E> = (NetworkState, Lost<E>);
 
 /// What to measure, and how to report it.
-pub(crate) struct Turn<'a> {
+pub(crate) struct ChainTurn<'a> {
     pub(crate) block: u32,
     pub(crate) benchmark: NetworkBenchmark,
     /// The targets of the chain.
@@ -36,19 +36,19 @@ pub(crate) struct Turn<'a> {
 /// Calls `attempt`, which makes the states of a chain one after another, and records what it
 /// proved, until all states are proved or the attempts are used up.
 pub(crate) fn measure<A, E: From<A> + From<RecordError>>(
-    recorded: &mut Recorded<'_>,
-    Turn { block, benchmark, targets, say, time }: &Turn<'_>,
-    mut attempt: impl FnMut(&mut Vec<Made>) -> Result<(), NotMade<A>>,
+    recorder: &mut RunRecorder<'_>,
+    ChainTurn { block, benchmark, targets, say, time }: &ChainTurn<'_>,
+    mut attempt: impl FnMut(&mut Vec<ProvedState>) -> Result<(), UnprovedState<A>>,
 ) -> Result<(), E> {
     let (block, benchmark) = (*block, *benchmark);
     let mut open: Vec<&Target> = targets.iter().collect();
     for number in 1..=ATTEMPTS {
-        let mut made = Vec::new();
-        let outcome = attempt(&mut made);
-        for (state, replicate) in &made {
+        let mut proved = Vec::new();
+        let outcome = attempt(&mut proved);
+        for (state, replicate) in &proved {
             let found = open.iter().position(|target| target.state == *state);
             let Some(target) = found.map(|place| open.remove(place)) else { continue };
-            recorded.keep((block, number), benchmark, target, replicate)?;
+            recorder.keep(block, number, benchmark, target, replicate)?;
             let time = time(replicate.elapsed_ns() as f64 / 1e9);
             say(&format!("run {}: {} {target}: {time}", block + 1, benchmark.name()));
         }
@@ -62,9 +62,9 @@ pub(crate) fn measure<A, E: From<A> + From<RecordError>>(
         let of_state = open.iter().find(|target| target.state == state);
         let Some(&target) = of_state.or(open.first()) else { break };
         say(&format!("{} {target}: discarded: {why}", benchmark.name()));
-        recorded.discard((block, number), benchmark, target, &why)?;
+        recorder.discard(block, number, benchmark, target, &why)?;
         if number == ATTEMPTS {
-            recorded.give_up(block, benchmark, &open, &why)?;
+            recorder.give_up(block, benchmark, &open, &why)?;
         }
     }
     Ok(())

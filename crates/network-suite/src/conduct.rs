@@ -7,14 +7,14 @@ use lab::rig::RigError;
 use network_guest::Version;
 use network_guest::task::Task;
 
-use crate::attempts::{self, Made, Turn};
+use crate::attempts::{self, ChainTurn, ProvedState};
 use crate::chain::{Chain, round};
 use crate::forecast::Forecast;
-use crate::observed::Performed;
+use crate::observation::{MeasuredReplicate, ServerCounters};
 use crate::plan::{NetworkBenchmark, Plan};
 use crate::proof::prove_all;
-use crate::recorded::Recorded;
-use crate::rig::{NetworkRig, Together};
+use crate::recorder::RunRecorder;
+use crate::rig::{JointMeasurement, NetworkRig};
 use crate::state::NetworkState;
 
 /// How a run ended.
@@ -42,11 +42,11 @@ impl From<RigError> for Lost {
 /// If the rig or the run directory cannot be used any more.
 pub fn conduct(
     rig: &mut NetworkRig,
-    recorded: &mut Recorded<'_>,
+    recorder: &mut RunRecorder<'_>,
     stop: &AtomicBool,
     say: &dyn Fn(&str),
 ) -> Result<Ended, RunLost> {
-    let plan = recorded.plan().clone();
+    let plan = recorder.plan().clone();
     let round = round(&plan);
     let mut forecast = Forecast::new(&plan, &round);
     let mut conductor = Conductor { rig, plan: &plan, say, changes: 0 };
@@ -61,9 +61,10 @@ pub fn conduct(
             }
             let begun = Instant::now();
             let (benchmark, targets) = (*benchmark, &chain.targets);
-            let turn = Turn { block, benchmark, targets, say, time };
-            let attempt = |made: &mut Vec<Made>| conductor.attempt(benchmark, chain, made);
-            match attempts::measure(recorded, &turn, attempt) {
+            let turn = ChainTurn { block, benchmark, targets, say, time };
+            let attempt =
+                |proved: &mut Vec<ProvedState>| conductor.attempt(benchmark, chain, proved);
+            match attempts::measure(recorder, &turn, attempt) {
                 Err(RunLost::Rig(RigError::Stopped)) => return Ok(Ended::Stopped),
                 other => other?,
             }
@@ -93,24 +94,33 @@ struct Conductor<'a> {
     changes: u64,
 }
 
-type NotMade = attempts::NotMade<RigError>;
+/// A client's cache.
+#[derive(Clone, Copy)]
+struct Cache<'a> {
+    /// The file system that it is on.
+    file_system: &'a str,
+    /// Whether it is made anew, or the one of the last boot is used again.
+    is_new: bool,
+}
+
+type UnprovedState = attempts::UnprovedState<RigError>;
 
 impl Conductor<'_> {
-    /// Makes the states of a chain one after another, and adds those that are proved to `made`.
+    /// Makes the states of a chain one after another, and adds those that are proved to `proved`.
     fn attempt(
         &mut self,
         benchmark: NetworkBenchmark,
         chain: &Chain,
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade> {
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState> {
         let first = chain.targets[0].state;
         if !self.rig.is_serving() {
             (self.say)("booting the server");
             self.rig.serve(self.plan).map_err(|error| (first, error.into()))?;
         }
         let outcome = match chain.version {
-            None => self.on_server(benchmark, made),
-            Some(version) => self.on_client(benchmark, (version, chain), made),
+            None => self.on_server(benchmark, proved),
+            Some(version) => self.on_client(benchmark, version, chain, proved),
         };
         self.rig.give_clients_up();
         outcome
@@ -119,13 +129,14 @@ impl Conductor<'_> {
     fn on_server(
         &mut self,
         benchmark: NetworkBenchmark,
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade> {
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState> {
         let measured = self.rig.perform_locally(benchmark.task());
         let measured = measured.map_err(|error| (NetworkState::Server, error.into()))?;
-        let server = (measured.before.clone(), measured.after.clone());
-        let replicate = Performed::new(vec![measured], server);
-        self.prove(benchmark, (NetworkState::Server, replicate), made)
+        let server =
+            ServerCounters { before: measured.before.clone(), after: measured.after.clone() };
+        let replicate = MeasuredReplicate::new(vec![measured], server);
+        self.prove(benchmark, NetworkState::Server, replicate, proved)
     }
 
     /// Makes the states of a client. The hot state needs a cold one before it, and the page cache
@@ -133,31 +144,34 @@ impl Conductor<'_> {
     fn on_client(
         &mut self,
         benchmark: NetworkBenchmark,
-        (version, chain): (Version, &Chain),
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade> {
+        version: Version,
+        chain: &Chain,
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState> {
         if benchmark == NetworkBenchmark::Coherence
-            && let Some(cache) = &chain.cache
+            && let Some(file_system) = &chain.cache
         {
-            return self.coherence((version, cache), made);
+            return self.coherence(version, file_system, proved);
         }
         let wants = |state| chain.targets.iter().any(|target| target.state == state);
-        let Some(cache) = &chain.cache else {
-            return self.boot_once(benchmark, (version, None), &[NetworkState::None], made);
+        let Some(file_system) = &chain.cache else {
+            return self.boot_once(benchmark, version, None, &[NetworkState::None], proved);
         };
         if !benchmark.has(NetworkState::Cold) {
             let states = [NetworkState::None, NetworkState::PageCache];
-            return self.boot_once(benchmark, (version, None), &states, made);
+            return self.boot_once(benchmark, version, None, &states, proved);
         }
         let (is_hot, page_cache) = (wants(NetworkState::Hot), wants(NetworkState::PageCache));
         let page_cache = page_cache.then_some(NetworkState::PageCache);
         let mut states = vec![NetworkState::Cold];
         states.extend(page_cache.filter(|_| !is_hot));
-        self.boot_once(benchmark, (version, Some((cache, true))), &states, made)?;
+        let new = Cache { file_system, is_new: true };
+        let kept = Cache { file_system, is_new: false };
+        self.boot_once(benchmark, version, Some(new), &states, proved)?;
         if is_hot {
             let states: Vec<NetworkState> =
                 [NetworkState::Hot].into_iter().chain(page_cache).collect();
-            self.boot_once(benchmark, (version, Some((cache, false))), &states, made)?;
+            self.boot_once(benchmark, version, Some(kept), &states, proved)?;
         }
         Ok(())
     }
@@ -166,56 +180,59 @@ impl Conductor<'_> {
     /// the client must see the new bytes.
     fn coherence(
         &mut self,
-        (version, cache): (Version, &String),
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade> {
+        version: Version,
+        file_system: &str,
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState> {
         let (cold, hot) = (NetworkState::Cold, NetworkState::Hot);
         let mut before = Vec::new();
-        let with = |is_new| (version, Some((cache, is_new)));
-        self.boot_once(NetworkBenchmark::File, with(true), &[cold], &mut before)?;
+        let cache = |is_new| Some(Cache { file_system, is_new });
+        self.boot_once(NetworkBenchmark::File, version, cache(true), &[cold], &mut before)?;
         self.changes += 1;
         let change = self.plan.content.seed.wrapping_add(self.changes);
         let changed = self.rig.change(change).map_err(|error| (hot, error.into()))?;
-        let sum = |made: &[Made]| made.first().map(|(_, one)| one.readers[0].measured.did.sum);
+        let sum =
+            |proved: &[ProvedState]| proved.first().map(|(_, one)| one.readers[0].measured.did.sum);
         if sum(&before) == Some(changed) {
             return Err((hot, Lost::Replicate("the server's file did not change".to_owned())));
         }
         let mut after = Vec::new();
-        self.boot_once(NetworkBenchmark::Coherence, with(false), &[hot], &mut after)?;
+        self.boot_once(NetworkBenchmark::Coherence, version, cache(false), &[hot], &mut after)?;
         if sum(&after) != Some(changed) {
             let why = "the client did not see the new bytes: its cache is stale".to_owned();
             return Err((hot, Lost::Replicate(why)));
         }
-        made.append(&mut after);
+        proved.append(&mut after);
         Ok(())
     }
 
     /// Boots the clients and runs the benchmark once for each state, then lets the caches settle,
-    /// which belongs to the last state. The boolean in `cache` says whether the cache is new.
+    /// which belongs to the last state.
     fn boot_once(
         &mut self,
         benchmark: NetworkBenchmark,
-        (version, cache): (Version, Option<(&String, bool)>),
+        version: Version,
+        cache: Option<Cache<'_>>,
         states: &[NetworkState],
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade> {
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState> {
         let first = states[0];
-        let cache = cache.map(|(cache, is_new)| (benchmark.cache_place(cache), is_new));
         let of_first = |error: RigError| (first, Lost::from(error));
         self.rig.boot_clients(benchmark.clients()).map_err(of_first)?;
-        if let Some((cache, is_new)) = cache {
-            self.rig.start_caches(&cache, is_new).map_err(of_first)?;
+        if let Some(Cache { file_system, is_new }) = cache {
+            let place = benchmark.cache_place(file_system);
+            self.rig.start_caches(&place, is_new).map_err(of_first)?;
         }
         self.rig.mount(version).map_err(of_first)?;
         let mut replicates = Vec::new();
         for &state in states {
             let performed = self.rig.perform(benchmark.task());
-            let Together { measured, server } =
+            let JointMeasurement { measured, server } =
                 performed.map_err(|error| (state, Lost::from(error)))?;
             if benchmark == NetworkBenchmark::Cull {
                 self.check_content().map_err(|lost| (state, lost))?;
             }
-            replicates.push((state, Performed::new(measured, server)));
+            replicates.push((state, MeasuredReplicate::new(measured, server)));
         }
         let settled = self.rig.settle().map_err(of_first)?;
         self.rig.end_clients().map_err(of_first)?;
@@ -224,7 +241,9 @@ impl Conductor<'_> {
                 reader.settled = Some(settled);
             }
         }
-        replicates.into_iter().try_for_each(|one| self.prove(benchmark, one, made))
+        replicates
+            .into_iter()
+            .try_for_each(|(state, replicate)| self.prove(benchmark, state, replicate, proved))
     }
 
     /// Checks that what the client has read is, byte by byte, what the server has. What the client
@@ -241,13 +260,14 @@ impl Conductor<'_> {
     fn prove(
         &self,
         benchmark: NetworkBenchmark,
-        (state, replicate): Made,
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade> {
+        state: NetworkState,
+        replicate: MeasuredReplicate,
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState> {
         let content_bytes = benchmark.bytes(&self.plan.content);
-        let proved = prove_all(state, (benchmark, content_bytes), &replicate.readers);
-        proved.map_err(|why| (state, Lost::Replicate(why)))?;
-        made.push((state, replicate));
+        let outcome = prove_all(state, benchmark, content_bytes, &replicate.readers);
+        outcome.map_err(|why| (state, Lost::Replicate(why)))?;
+        proved.push((state, replicate));
         Ok(())
     }
 }

@@ -9,7 +9,6 @@
 
 #![forbid(unsafe_code)]
 
-mod as_run;
 mod attempts;
 pub mod break_even;
 mod cells;
@@ -18,19 +17,20 @@ mod conduct;
 mod forecast;
 mod metrics;
 mod mounted;
-mod observed;
+mod observation;
 mod plan;
 mod proof;
-mod recorded;
+mod recorder;
 mod rig;
+mod run_record;
 mod state;
 
-pub use as_run::{manifest, skipped};
 pub use conduct::{Ended, conduct};
 pub use metrics::{EMULATED_TIME, RPCS, SERVER_BYTES, is_network_bound, rpc_metric};
 pub use mounted::{MountLost, MountRefusal, OwnMount, Watch, conduct_on_mount};
 pub use plan::{NetworkBenchmark, OnMount, Plan, PlanRefusal, Target};
 pub use record::network::SUITE;
-pub use recorded::Recorded;
+pub use recorder::RunRecorder;
 pub use rig::{NEEDS, NetworkRig, programs};
+pub use run_record::{manifest, skipped};
 pub use state::NetworkState;

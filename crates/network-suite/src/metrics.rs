@@ -1,11 +1,11 @@
 //! The counts of a replicate, as metrics of its cell.
 
 use lab::rig::Shape;
-use network_guest::Measured;
+use network_guest::TaskMeasurement;
 use network_guest::counters::{Counters, MountCounters};
 use record::{Better, MetricDefinition};
 
-use crate::observed::{Observed, Reader, all_requests, sum};
+use crate::observation::{Observation, Reader, ServerCounters, all_requests, sum};
 use crate::plan::NetworkBenchmark;
 
 pub(crate) use record::network::{
@@ -33,7 +33,7 @@ const OPERATIONS: [&str; 14] = [
 ];
 
 /// A metric with its value.
-struct Row {
+struct MetricValue {
     name: String,
     unit: &'static str,
     better: Better,
@@ -56,88 +56,98 @@ const OF_GUESTS: [&str; 9] = [
 
 /// The metrics of every cell of a benchmark, in order, in guests or on a mount of the user's own.
 pub(crate) fn definitions(benchmark: NetworkBenchmark, is_own: bool) -> Vec<MetricDefinition> {
-    let nothing = Measured {
-        did: network_guest::task::Did::default(),
+    let nothing = TaskMeasurement {
+        did: network_guest::task::TaskResult::default(),
         elapsed_ns: 0,
         before: Counters::default(),
         after: Counters::default(),
         resident: None,
     };
     let readers = vec![Reader { measured: nothing, settled: None }; benchmark.clients()];
-    let server = (Counters::default(), Counters::default());
+    let server = ServerCounters::default();
     let link = Shape::default();
-    let observed = Observed { benchmark, readers: &readers, server: &server, link, is_own };
-    let definition = |row: Row| MetricDefinition::new(&row.name, row.unit, row.better);
-    known(rows(&observed), is_own).map(definition).collect()
+    let observed = Observation { benchmark, readers: &readers, server: &server, link, is_own };
+    let definition = |row: MetricValue| MetricDefinition::new(&row.name, row.unit, row.better);
+    visible(rows(&observed), is_own).map(definition).collect()
 }
 
 /// The rows that are known. On a mount of the user's own, the time is real instead of emulated.
-fn known(rows: Vec<Row>, is_own: bool) -> impl Iterator<Item = Row> {
-    let known = move |row: &Row| !(is_own && OF_GUESTS.contains(&row.name.as_str()));
+fn visible(rows: Vec<MetricValue>, is_own: bool) -> impl Iterator<Item = MetricValue> {
+    let known = move |row: &MetricValue| !(is_own && OF_GUESTS.contains(&row.name.as_str()));
     rows.into_iter().filter(known).map(move |row| match row.name.as_str() {
         EMULATED_TIME if is_own => {
-            Row { name: ELAPSED_TIME.to_owned(), better: Better::Lower, ..row }
+            MetricValue { name: ELAPSED_TIME.to_owned(), better: Better::Lower, ..row }
         }
         _ => row,
     })
 }
 
 /// The values of the metrics, in the order of [`definitions`].
-pub(crate) fn values(observed: &Observed<'_>) -> Vec<f64> {
-    known(rows(observed), observed.is_own).map(|row| row.value).collect()
+pub(crate) fn values(observed: &Observation<'_>) -> Vec<f64> {
+    visible(rows(observed), observed.is_own).map(|row| row.value).collect()
 }
 
 /// All metrics with their values. Counts are sums over the clients, the time is that of the slowest
 /// client, and a share is the smallest of any client, which claims the least about the network.
-fn rows(of: &Observed<'_>) -> Vec<Row> {
+fn rows(observed: &Observation<'_>) -> Vec<MetricValue> {
     let mut rows = Vec::new();
     let mut add = |name: &str, unit, better, value| {
-        rows.push(Row { name: name.to_owned(), unit, better, value });
+        rows.push(MetricValue { name: name.to_owned(), unit, better, value });
     };
     let lower = Better::Lower;
-    let requests = |operation: &str| of.mount(|mount| mount.requests(operation));
-    let all = of.mount(all_requests);
+    let requests = |operation: &str| observed.mount(|mount| mount.requests(operation));
+    let all = observed.mount(all_requests);
     add(RPCS, "count", lower, all);
-    add(SERVER_BYTES, "bytes", lower, of.mount(|mount| mount.server_read_bytes));
+    add(SERVER_BYTES, "bytes", lower, observed.mount(|mount| mount.server_read_bytes));
     let mut named = 0.0;
-    add("written_to_server", "bytes", lower, of.mount(|mount| mount.server_written_bytes));
+    add("written_to_server", "bytes", lower, observed.mount(|mount| mount.server_written_bytes));
     for operation in OPERATIONS {
         let asked = requests(operation);
         named += asked;
         add(&rpc_metric(operation), "count", lower, asked);
     }
     add(OTHER_RPCS, "count", lower, all - named);
-    add("rpc_timeouts", "count", lower, of.mount(|mount| sum(mount, |one| one.timeouts)));
+    add("rpc_timeouts", "count", lower, observed.mount(|mount| sum(mount, |one| one.timeouts)));
     let errors = |mount: &MountCounters| sum(mount, |one| one.errors.unwrap_or(0));
-    add("rpc_errors", "count", lower, of.mount(errors));
-    add("rpc_sent", "bytes", lower, of.mount(|mount| sum(mount, |one| one.sent_bytes)));
-    add("rpc_received", "bytes", lower, of.mount(|mount| sum(mount, |one| one.received_bytes)));
-    add("cache_lookups", "count", Better::Neither, of.cache(|cache| cache.acquires));
-    add(CACHE_READS, "count", Better::Neither, of.cache(|cache| cache.reads));
-    add(CACHE_WRITES, "count", Better::Neither, of.cache(|cache| cache.writes));
-    add("cache_invalidations", "count", Better::Neither, of.cache(|cache| cache.invalidations));
-    add(CULLED, "count", Better::Neither, of.culled());
-    let full = of.cache(|cache| cache.writes_without_room + cache.creates_without_room);
+    add("rpc_errors", "count", lower, observed.mount(errors));
+    add("rpc_sent", "bytes", lower, observed.mount(|mount| sum(mount, |one| one.sent_bytes)));
+    add(
+        "rpc_received",
+        "bytes",
+        lower,
+        observed.mount(|mount| sum(mount, |one| one.received_bytes)),
+    );
+    add("cache_lookups", "count", Better::Neither, observed.cache(|cache| cache.acquires));
+    add(CACHE_READS, "count", Better::Neither, observed.cache(|cache| cache.reads));
+    add(CACHE_WRITES, "count", Better::Neither, observed.cache(|cache| cache.writes));
+    add(
+        "cache_invalidations",
+        "count",
+        Better::Neither,
+        observed.cache(|cache| cache.invalidations),
+    );
+    add(CULLED, "count", Better::Neither, observed.culled());
+    let full = observed.cache(|cache| cache.writes_without_room + cache.creates_without_room);
     add("cache_without_room", "count", Better::Neither, full);
-    add(OBJECTS, "count", Better::Neither, of.held(|settled| settled.objects));
-    add(HELD, "bytes", Better::Neither, of.held(|settled| settled.bytes));
-    add("disk_reads", "count", lower, of.disk(|disk| disk.reads));
-    add("disk_read", "bytes", lower, of.disk(|disk| disk.read_bytes));
-    add("disk_writes", "count", lower, of.disk(|disk| disk.writes));
-    add("disk_written", "bytes", lower, of.disk(|disk| disk.written_bytes));
-    add("packets_sent", "count", lower, of.network(|network| network.sent_packets));
-    add("packets_received", "count", lower, of.network(|network| network.received_packets));
-    add(EMULATED_TIME, "ns", Better::Neither, of.slowest_ns());
-    add(LINK_BUSY, "%", Better::Neither, of.least(Observed::link_busy));
-    add(LINK_DELAY, "%", Better::Neither, of.least(Observed::delayed));
-    add(CLIENT_IDLE, "%", Better::Neither, of.least(Observed::idle));
-    add(SERVER_IDLE, "%", Better::Neither, of.server_idle());
-    if of.benchmark == NetworkBenchmark::Cull {
-        add(CACHE_HIT, "%", Better::Higher, of.cache_hit());
+    add(OBJECTS, "count", Better::Neither, observed.cache_contents(|settled| settled.objects));
+    add(HELD, "bytes", Better::Neither, observed.cache_contents(|settled| settled.bytes));
+    add("disk_reads", "count", lower, observed.disk(|disk| disk.reads));
+    add("disk_read", "bytes", lower, observed.disk(|disk| disk.read_bytes));
+    add("disk_writes", "count", lower, observed.disk(|disk| disk.writes));
+    add("disk_written", "bytes", lower, observed.disk(|disk| disk.written_bytes));
+    add("packets_sent", "count", lower, observed.network(|network| network.sent_packets));
+    add("packets_received", "count", lower, observed.network(|network| network.received_packets));
+    add(EMULATED_TIME, "ns", Better::Neither, observed.slowest_ns());
+    add(LINK_BUSY, "%", Better::Neither, observed.least(Observation::link_busy));
+    add(LINK_DELAY, "%", Better::Neither, observed.least(Observation::delayed));
+    add(CLIENT_IDLE, "%", Better::Neither, observed.least(Observation::idle));
+    add(SERVER_IDLE, "%", Better::Neither, observed.server_idle());
+    if observed.benchmark == NetworkBenchmark::Cull {
+        add(CACHE_HIT, "%", Better::Higher, observed.cache_hit());
     }
-    if of.readers.len() > 1 {
-        add("overlap", "%", Better::Neither, of.overlap());
-        for (number, client) in of.each().enumerate() {
+    if observed.readers.len() > 1 {
+        add("overlap", "%", Better::Neither, observed.overlap());
+        for (number, client) in observed.clients().enumerate() {
             let mut own = |name: &str, unit, value| {
                 add(&format!("client_{}_{name}", number + 1), unit, Better::Neither, value);
             };

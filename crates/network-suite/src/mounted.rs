@@ -14,17 +14,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use machine::describe::Sources;
 use machine::describe::mounts::{MountEntry, entry_of};
 use network_guest::content::{Content, TreeShape};
-use network_guest::counters::Counters;
 use network_guest::{Version, measured};
 use rustix::fs::{Advice, fadvise};
 
-use crate::attempts::{self, Lost, Made, NotMade, Turn};
+use crate::attempts::{self, ChainTurn, Lost, ProvedState, UnprovedState};
 use crate::chain::round;
 use crate::conduct::Ended;
-use crate::observed::Performed;
+use crate::observation::{MeasuredReplicate, ServerCounters};
 use crate::plan::{NetworkBenchmark, OnMount, Plan, Target};
 use crate::proof::prove_all;
-use crate::recorded::Recorded;
+use crate::recorder::RunRecorder;
 use crate::state::NetworkState;
 
 /// Where the kernel lists its caches.
@@ -135,7 +134,7 @@ impl OwnMount {
     ///
     /// # Errors
     /// If it is not a network file system, or its calls are not counted.
-    pub fn at(path: &Path, label: &str) -> Result<Self, MountRefusal> {
+    pub fn find(path: &Path, label: &str) -> Result<Self, MountRefusal> {
         let entry = entry_of(&Sources::default(), path)?;
         let (path, file_system) = (path.to_owned(), entry.file_system.clone());
         if !OF_NETWORKS.contains(&file_system.as_str()) {
@@ -163,7 +162,8 @@ impl OwnMount {
     pub fn plan(
         &self,
         states: &[NetworkState],
-        (benchmarks, runs): (Vec<NetworkBenchmark>, u32),
+        benchmarks: Vec<NetworkBenchmark>,
+        runs: u32,
         content: Content,
     ) -> Result<Plan, MountRefusal> {
         let wanted = if states.is_empty() { &NetworkState::ALL } else { states };
@@ -222,12 +222,13 @@ pub struct Watch<'a> {
 /// If the command fails, or the run directory cannot be written.
 pub fn conduct_on_mount(
     mount: &OwnMount,
-    (directory, drop): (&Path, Option<&str>),
-    recorded: &mut Recorded<'_>,
+    directory: &Path,
+    drop: Option<&str>,
+    recorder: &mut RunRecorder<'_>,
     watch: &Watch<'_>,
     say: &dyn Fn(&str),
 ) -> Result<Ended, MountLost> {
-    let plan = recorded.plan().clone();
+    let plan = recorder.plan().clone();
     let mut conductor = Conductor { mount, directory, drop, plan: &plan, watch, attempts: 0 };
     for block in 0..plan.runs {
         for (benchmark, chain) in round(&plan) {
@@ -235,9 +236,10 @@ pub fn conduct_on_mount(
                 return Ok(Ended::Stopped);
             }
             let targets = &chain.targets;
-            let turn = Turn { block, benchmark, targets, say, time: |s| format!("{s:.3} s") };
-            let attempt = |made: &mut Vec<Made>| conductor.attempt(benchmark, targets, made);
-            attempts::measure::<_, MountLost>(recorded, &turn, attempt)?;
+            let turn = ChainTurn { block, benchmark, targets, say, time: |s| format!("{s:.3} s") };
+            let attempt =
+                |proved: &mut Vec<ProvedState>| conductor.attempt(benchmark, targets, proved);
+            attempts::measure::<_, MountLost>(recorder, &turn, attempt)?;
         }
     }
     Ok(Ended::Done)
@@ -255,16 +257,16 @@ struct Conductor<'a> {
 
 impl Conductor<'_> {
     /// Makes files that have never been read, then the states one after another, and adds those
-    /// that are proved to `made`.
+    /// that are proved to `proved`.
     fn attempt(
         &mut self,
         benchmark: NetworkBenchmark,
         targets: &[Target],
-        made: &mut Vec<Made>,
-    ) -> Result<(), NotMade<MountLost>> {
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState<MountLost>> {
         self.attempts += 1;
         let root = self.directory.join(format!("files-{}", self.attempts));
-        let outcome = self.states(benchmark, targets, (&root, made));
+        let outcome = self.states(benchmark, targets, &root, proved);
         let removed = fs::remove_dir_all(&root);
         outcome?;
         removed.map_err(|error| {
@@ -277,8 +279,9 @@ impl Conductor<'_> {
         &self,
         benchmark: NetworkBenchmark,
         targets: &[Target],
-        (root, made): (&Path, &mut Vec<Made>),
-    ) -> Result<(), NotMade<MountLost>> {
+        root: &Path,
+        proved: &mut Vec<ProvedState>,
+    ) -> Result<(), UnprovedState<MountLost>> {
         // The page cache needs a read before it, and a hot cache needs one that fills it.
         let first = if self.mount.has_cache { NetworkState::Cold } else { NetworkState::None };
         let states = [first, NetworkState::Hot, NetworkState::PageCache];
@@ -304,9 +307,10 @@ impl Conductor<'_> {
             if (self.watch.was_suspended)() {
                 return Err(lost(state, "fsprism was suspended meanwhile".to_owned()));
             }
-            let of = (benchmark, benchmark.bytes(&self.plan.content));
-            prove_all(state, of, &replicate.readers).map_err(|why| lost(state, why))?;
-            made.push((state, replicate));
+            let content_bytes = benchmark.bytes(&self.plan.content);
+            prove_all(state, benchmark, content_bytes, &replicate.readers)
+                .map_err(|why| lost(state, why))?;
+            proved.push((state, replicate));
         }
         Ok(())
     }
@@ -325,17 +329,21 @@ impl Conductor<'_> {
         .make(root)
     }
 
-    fn perform(&self, benchmark: NetworkBenchmark, root: &Path) -> Result<Performed, String> {
+    fn perform(
+        &self,
+        benchmark: NetworkBenchmark,
+        root: &Path,
+    ) -> Result<MeasuredReplicate, String> {
         let mount = self.mount.entry.mount_point.as_path();
         let measured = measured(Some(mount), None, || benchmark.task().perform(root))?;
         if measured.before.mount.is_none() {
             return Err(format!("the kernel counts nothing of {}", mount.display()));
         }
-        Ok(Performed::new(vec![measured], (Counters::default(), Counters::default())))
+        Ok(MeasuredReplicate::new(vec![measured], ServerCounters::default()))
     }
 }
 
-fn lost(state: NetworkState, why: String) -> NotMade<MountLost> {
+fn lost(state: NetworkState, why: String) -> UnprovedState<MountLost> {
     (state, Lost::Replicate(why))
 }
 
@@ -383,9 +391,9 @@ mod tests {
 
     #[test]
     fn what_is_no_network_is_refused_by_its_name() {
-        let refusal = OwnMount::at(Path::new("/proc"), "proc").unwrap_err().to_string();
+        let refusal = OwnMount::find(Path::new("/proc"), "proc").unwrap_err().to_string();
         assert!(refusal.contains("--at /proc: it lies on proc, which is no network"), "{refusal}");
-        let refusal = OwnMount::at(Path::new("/not/there"), "x").unwrap_err().to_string();
+        let refusal = OwnMount::find(Path::new("/not/there"), "x").unwrap_err().to_string();
         assert!(refusal.contains("/not/there"), "{refusal}");
     }
 
@@ -399,7 +407,7 @@ mod tests {
         let content =
             Content { file_bytes: 1 << 20, tree: TreeShape { directories: 1, files: 1 }, seed: 1 };
         let plan = |has_cache, states: &[NetworkState]| {
-            mount(has_cache).plan(states, (vec![NetworkBenchmark::File], 1), content)
+            mount(has_cache).plan(states, vec![NetworkBenchmark::File], 1, content)
         };
         let labels =
             |plan: &Plan| plan.targets().into_iter().map(|target| target.label).collect::<Vec<_>>();

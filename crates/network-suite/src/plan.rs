@@ -288,7 +288,7 @@ pub struct Target {
 const BYTES_MAX: u64 = 4 << 30;
 const FILES_MAX: u32 = 100_000;
 /// The smallest disk for ext2, ext3 and ext4 with a journal and blocks of 4 KiB.
-const EXTENDED_LEAST_BYTES: u64 = 8 << 20;
+const EXTENDED_BYTES_MIN: u64 = 8 << 20;
 
 impl Plan {
     /// Checks that it can be measured.
@@ -339,7 +339,7 @@ impl Plan {
             let rows = self.caches.iter().filter_map(|cache| FileSystem::named(cache));
             let programs = rows.filter_map(|one| one.row().mkfs.as_ref());
             let least = programs.map(|mkfs| match mkfs.extended {
-                Some(_) => EXTENDED_LEAST_BYTES,
+                Some(_) => EXTENDED_BYTES_MIN,
                 None => mkfs.least_bytes,
             });
             let half = self.content.tree.bytes() / 2;

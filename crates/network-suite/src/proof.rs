@@ -1,16 +1,16 @@
 //! Checks, from what was counted, that a replicate was in the state that it was meant to be in.
 
 use network_guest::counters::Counters;
-use network_guest::{Measured, Settled};
+use network_guest::{Settled, TaskMeasurement};
 
-use crate::observed::Reader;
+use crate::observation::Reader;
 use crate::plan::NetworkBenchmark;
 use crate::state::NetworkState;
 
 /// What is known about one reader's work.
 struct Evidence<'a> {
     benchmark: NetworkBenchmark,
-    measured: &'a Measured,
+    measured: &'a TaskMeasurement,
     /// The cache after everything was written to it, if there was one and it was stopped.
     settled: Option<&'a Settled>,
     /// Bytes of the files that the benchmark reads, counting each file once.
@@ -21,7 +21,8 @@ struct Evidence<'a> {
 /// not all read the same. `content_bytes` are those of the files that each reads, counted once.
 pub(crate) fn prove_all(
     state: NetworkState,
-    (benchmark, content_bytes): (NetworkBenchmark, u64),
+    benchmark: NetworkBenchmark,
+    content_bytes: u64,
     readers: &[Reader],
 ) -> Result<(), String> {
     for (number, Reader { measured, settled }) in readers.iter().enumerate() {
@@ -41,18 +42,18 @@ pub(crate) fn prove_all(
 
 /// Refuses a reader, with the reason, if its state is not proved.
 fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
-    let seen = Seen::of(evidence.measured);
+    let counts = ProofCounts::from_measurement(evidence.measured);
     let whole = evidence.reads_whole().then_some(evidence.content_bytes);
     if let Some(whole) = whole
-        && seen.did_bytes != whole
+        && counts.did_bytes != whole
     {
-        return Err(format!("{} bytes of {whole} were read", seen.did_bytes));
+        return Err(format!("{} bytes of {whole} were read", counts.did_bytes));
     }
     match evidence.benchmark {
-        NetworkBenchmark::Rewrite => return seen.writes_all(evidence),
-        NetworkBenchmark::Cull => return seen.is_of_small_cache(state, evidence),
+        NetworkBenchmark::Rewrite => return counts.writes_all(evidence),
+        NetworkBenchmark::Cull => return counts.is_of_small_cache(state, evidence),
         // The caller, which asked for the change, compares what was read with what the server has.
-        NetworkBenchmark::Coherence => return seen.reads_all_from_server(evidence),
+        NetworkBenchmark::Coherence => return counts.reads_all_from_server(evidence),
         NetworkBenchmark::File
         | NetworkBenchmark::TwoClients
         | NetworkBenchmark::Tree
@@ -60,13 +61,13 @@ fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
         | NetworkBenchmark::Random => {}
     }
     match state {
-        NetworkState::Server => evidence.prove_server(&seen),
+        NetworkState::Server => evidence.prove_server(&counts),
         NetworkState::None => {
-            seen.reads_all_from_server(evidence).and_then(|()| seen.leaves_cache())
+            counts.reads_all_from_server(evidence).and_then(|()| counts.leaves_cache())
         }
         NetworkState::Cold => {
-            seen.reads_all_from_server(evidence)?;
-            if seen.cache_writes == 0 {
+            counts.reads_all_from_server(evidence)?;
+            if counts.cache_writes == 0 {
                 return Err("nothing was written to the cache".to_owned());
             }
             match evidence.settled {
@@ -78,20 +79,20 @@ fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
             }
         }
         NetworkState::Hot => {
-            seen.reads_nothing_from_server()?;
-            if seen.cache_reads == 0 {
+            counts.reads_nothing_from_server()?;
+            if counts.cache_reads == 0 {
                 return Err("nothing was read from the cache".to_owned());
             }
             Ok(())
         }
         NetworkState::PageCache => {
-            seen.reads_nothing_from_server().and_then(|()| seen.leaves_cache())
+            counts.reads_nothing_from_server().and_then(|()| counts.leaves_cache())
         }
     }
 }
 
 /// The counts that prove a state.
-struct Seen {
+struct ProofCounts {
     did_bytes: u64,
     server_bytes: u64,
     server_written: u64,
@@ -102,8 +103,8 @@ struct Seen {
     disk_read_bytes: u64,
 }
 
-impl Seen {
-    fn of(measured: &Measured) -> Self {
+impl ProofCounts {
+    fn from_measurement(measured: &TaskMeasurement) -> Self {
         let (before, after) = (&measured.before, &measured.after);
         let mount = |pick: fn(&network_guest::counters::MountCounters) -> u64| {
             let of = |one: &Option<_>| one.as_ref().map_or(0, pick);
@@ -232,14 +233,14 @@ impl Evidence<'_> {
         of(last).saturating_sub(of(&self.measured.before))
     }
 
-    fn prove_server(&self, seen: &Seen) -> Result<(), String> {
+    fn prove_server(&self, counts: &ProofCounts) -> Result<(), String> {
         if let Some((pages, resident)) = self.measured.resident
             && resident < pages
         {
             return Err(format!("the server's memory held only {resident} of {pages} pages"));
         }
-        if seen.disk_reads > 0 {
-            return Err(format!("the server's disk was read {} times", seen.disk_reads));
+        if counts.disk_reads > 0 {
+            return Err(format!("the server's disk was read {} times", counts.disk_reads));
         }
         Ok(())
     }
@@ -248,7 +249,7 @@ impl Evidence<'_> {
 #[cfg(test)]
 mod tests {
     use network_guest::counters::{CacheCounters, DiskCounters, MountCounters, OperationCounters};
-    use network_guest::task::Did;
+    use network_guest::task::TaskResult;
 
     use super::*;
 
@@ -256,18 +257,18 @@ mod tests {
 
     /// A measurement with this many bytes read from the server, reads from the cache and writes to
     /// it.
-    fn measured(server_bytes: u64, reads: u64, writes: u64) -> Measured {
+    fn measured(server_bytes: u64, reads: u64, writes: u64) -> TaskMeasurement {
         let requests = OperationCounters { requests: server_bytes / 1024, ..Default::default() };
         let operations = [("READ".to_owned(), requests)].into();
         let mount =
             MountCounters { server_read_bytes: server_bytes, operations, ..Default::default() };
         let cache = CacheCounters { reads, writes, ..Default::default() };
         let after = Counters { mount: Some(mount), cache: Some(cache), ..Default::default() };
-        let did = Did { files: 1, bytes: BYTES, ..Did::default() };
-        Measured { did, elapsed_ns: 1, before: Counters::default(), after, resident: None }
+        let did = TaskResult { files: 1, bytes: BYTES, ..TaskResult::default() };
+        TaskMeasurement { did, elapsed_ns: 1, before: Counters::default(), after, resident: None }
     }
 
-    fn proves(state: NetworkState, measured: &Measured) -> bool {
+    fn proves(state: NetworkState, measured: &TaskMeasurement) -> bool {
         let benchmark = NetworkBenchmark::File;
         let evidence = Evidence { benchmark, measured, settled: None, content_bytes: BYTES };
         prove(state, &evidence).is_ok()
@@ -293,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_server_must_have_all_in_memory() {
-        let resident = |resident| Measured { resident, ..measured(0, 0, 0) };
+        let resident = |resident| TaskMeasurement { resident, ..measured(0, 0, 0) };
         assert!(proves(NetworkState::Server, &resident(Some((2, 2)))));
         assert!(!proves(NetworkState::Server, &resident(Some((2, 1)))));
     }
@@ -312,12 +313,11 @@ mod tests {
 
     #[test]
     fn a_small_cache_removes_files_and_then_has_a_part() {
-        let proved = |state, measured: Measured, culled| {
+        let proved = |state, measured: TaskMeasurement, culled| {
             let cache = Some(CacheCounters { culled, ..CacheCounters::default() });
             let counters = Counters { cache, ..Counters::default() };
             let settled = Some(Settled { objects: 0, bytes: 0, counters });
-            let benchmark = (NetworkBenchmark::Cull, BYTES);
-            prove_all(state, benchmark, &[Reader { measured, settled }])
+            prove_all(state, NetworkBenchmark::Cull, BYTES, &[Reader { measured, settled }])
         };
         proved(NetworkState::Cold, measured(BYTES, 1, 1), 3).unwrap();
         let whole = proved(NetworkState::Cold, measured(BYTES, 1, 1), 0).unwrap_err();
@@ -333,9 +333,9 @@ mod tests {
 
     #[test]
     fn each_of_two_clients_is_proved_and_both_read_the_same() {
-        let reader = |measured: Measured| Reader { measured, settled: None };
+        let reader = |measured: TaskMeasurement| Reader { measured, settled: None };
         let proved = |readers: &[Reader]| {
-            prove_all(NetworkState::None, (NetworkBenchmark::TwoClients, BYTES), readers)
+            prove_all(NetworkState::None, NetworkBenchmark::TwoClients, BYTES, readers)
         };
         let none = || reader(measured(BYTES, 0, 0));
         proved(&[none(), none()]).unwrap();

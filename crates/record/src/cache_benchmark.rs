@@ -6,7 +6,7 @@ use crate::warning::Warning;
 
 /// The file must be at least this many times as large as the memory (Rondinelli, "File Systems
 /// Performance Analysis", section 1.1: "at least four times the size of the available memory").
-const TIMES_LEAST: u64 = 4;
+const TIMES_MIN: u64 = 4;
 
 /// The memory that limits how much of a target can be cached, in words and in bytes: its own limit,
 /// the control group's or the machine's, whichever is smallest.
@@ -29,7 +29,7 @@ pub fn cache_benchmark(
     size_bytes: u64,
 ) -> Option<Warning> {
     let (memory, memory_bytes) = memory_of(machine, target.conditions.memory_bytes)?;
-    let least_bytes = memory_bytes.saturating_mul(TIMES_LEAST);
+    let least_bytes = memory_bytes.saturating_mul(TIMES_MIN);
     (size_bytes < least_bytes).then(|| Warning::CacheBenchmark {
         size_bytes,
         memory: memory.to_owned(),

@@ -171,7 +171,7 @@ pub struct ArrayWalkOptions {
 impl ArrayWalkOptions {
     /// Arrays of these sizes, in bytes, each once, and nothing besides.
     #[must_use]
-    pub fn of(array_bytes: &[u64]) -> Self {
+    pub fn new(array_bytes: &[u64]) -> Self {
         let array_bytes = ascending(array_bytes).collect();
         Self { array_bytes, processor_counts: Vec::new() }
     }
@@ -380,6 +380,6 @@ mod tests {
 
     #[test]
     fn sizes_of_arrays_are_in_order_and_each_once() {
-        assert_eq!(ArrayWalkOptions::of(&[8, 4, 8]).array_bytes, [4, 8]);
+        assert_eq!(ArrayWalkOptions::new(&[8, 4, 8]).array_bytes, [4, 8]);
     }
 }

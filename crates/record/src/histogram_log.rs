@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::RecordError;
-use crate::held::Held;
+use crate::open_directory::OpenDirectory;
 
 /// Digits that make `HdrHistogram`'s buckets equal to ours.
 const SIGNIFICANT_DIGITS: u8 = 2;
@@ -62,7 +62,8 @@ impl HistogramLocation {
 /// `end_of_known` is where the journal says that the log ends: anything after it was written by a
 /// process that died before it could say so, and is cut off.
 pub(crate) fn append(
-    (directory, name): (&Held, &str),
+    directory: &OpenDirectory,
+    name: &str,
     end_of_known: u64,
     histogram: &Histogram,
     at_s: f64,
@@ -93,7 +94,8 @@ pub(crate) fn append(
 
 /// Reads the histograms at `locations` of the log of that name, in their order.
 pub(crate) fn read_each(
-    (directory, name): (&Held, &str),
+    directory: &OpenDirectory,
+    name: &str,
     locations: &[HistogramLocation],
 ) -> Result<Vec<Histogram>, RecordError> {
     let mut histograms = Vec::with_capacity(locations.len());
@@ -205,9 +207,9 @@ mod tests {
 
     const NAME: &str = "0000.hlog";
 
-    fn held() -> (tempfile::TempDir, Held) {
+    fn held() -> (tempfile::TempDir, OpenDirectory) {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let held = Held::open(directory.path()).expect("it was just made");
+        let held = OpenDirectory::open(directory.path()).expect("it was just made");
         (directory, held)
     }
 
@@ -221,12 +223,9 @@ mod tests {
         histogram.buckets().map(|bucket| (bucket.low, bucket.count)).collect()
     }
 
-    fn merged(held: &Held, locations: &[HistogramLocation]) -> Histogram {
+    fn merged(held: &OpenDirectory, locations: &[HistogramLocation]) -> Histogram {
         let mut all = Histogram::new();
-        read_each((held, NAME), locations)
-            .expect("all lines")
-            .iter()
-            .for_each(|one| all.merge(one));
+        read_each(held, NAME, locations).expect("all lines").iter().for_each(|one| all.merge(one));
         all
     }
 
@@ -235,10 +234,10 @@ mod tests {
         let (_directory, held) = held();
         let first = sample(&[1, 255, 256, 1000, 1000, 5_000_000_000, 3_600_000_000_000]);
         let second = sample(&[7, 1000, 123_456_789]);
-        let one = append((&held, NAME), 0, &first, 0.5, 1000).expect("the first line");
+        let one = append(&held, NAME, 0, &first, 0.5, 1000).expect("the first line");
         let end = one.offset_bytes + one.length_bytes;
-        let two = append((&held, NAME), end, &second, 1.5, 1000).expect("the second line");
-        let read = read_each((&held, NAME), &[one, two]).expect("both lines");
+        let two = append(&held, NAME, end, &second, 1.5, 1000).expect("the second line");
+        let read = read_each(&held, NAME, &[one, two]).expect("both lines");
         let read: Vec<_> = read.iter().map(buckets).collect();
         assert_eq!(read, [buckets(&first), buckets(&second)]);
     }
@@ -246,10 +245,10 @@ mod tests {
     #[test]
     fn a_line_that_the_journal_does_not_know_is_written_over() {
         let (directory, held) = held();
-        let one = append((&held, NAME), 0, &sample(&[1]), 0.0, 1).expect("the first line");
+        let one = append(&held, NAME, 0, &sample(&[1]), 0.0, 1).expect("the first line");
         let end = one.offset_bytes + one.length_bytes;
-        append((&held, NAME), end, &sample(&[2; 1000]), 0.0, 1).expect("a line nobody knows");
-        let two = append((&held, NAME), end, &sample(&[3]), 0.0, 1).expect("its replacement");
+        append(&held, NAME, end, &sample(&[2; 1000]), 0.0, 1).expect("a line nobody knows");
+        let two = append(&held, NAME, end, &sample(&[3]), 0.0, 1).expect("its replacement");
         assert_eq!(two.offset_bytes, end);
         assert_eq!(buckets(&merged(&held, &[one, two])), [(1, 1), (3, 1)]);
         assert_eq!(
@@ -261,21 +260,21 @@ mod tests {
     #[test]
     fn a_log_shorter_than_the_journal_says_is_damaged() {
         let (_directory, held) = held();
-        let one = append((&held, NAME), 0, &sample(&[1]), 0.0, 1).expect("the first line");
+        let one = append(&held, NAME, 0, &sample(&[1]), 0.0, 1).expect("the first line");
         let beyond = HistogramLocation { length_bytes: one.length_bytes + 1, ..one };
-        assert!(matches!(read_each((&held, NAME), &[beyond]), Err(RecordError::Damaged { .. })));
+        assert!(matches!(read_each(&held, NAME, &[beyond]), Err(RecordError::Damaged { .. })));
     }
 
     #[test]
     fn a_line_that_was_changed_is_no_histogram_even_where_it_decodes() {
         let (directory, held) = held();
-        let one = append((&held, NAME), 0, &sample(&[1]), 0.0, 1).expect("the first line");
+        let one = append(&held, NAME, 0, &sample(&[1]), 0.0, 1).expect("the first line");
         let path = directory.path().join(NAME);
         let mut log = fs::read(&path).expect("the log");
         let at = usize::try_from(one.offset_bytes).expect("small");
         log[at] = if log[at] == b'0' { b'1' } else { b'0' };
         fs::write(&path, log).expect("it is ours");
-        assert!(matches!(read_each((&held, NAME), &[one]), Err(RecordError::Damaged { .. })));
+        assert!(matches!(read_each(&held, NAME, &[one]), Err(RecordError::Damaged { .. })));
         let unchecked = HistogramLocation { crc32: None, ..one };
         assert_eq!(buckets(&merged(&held, &[unchecked])), [(1, 1)], "as logs of before");
     }

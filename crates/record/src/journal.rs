@@ -182,7 +182,7 @@ impl Replicate {
     /// One operation of which nothing was timed: its metrics are all that is known. The first
     /// attempt, and the first of its block.
     #[must_use]
-    pub fn of_metrics(cell: u32, block: u32, metrics: Vec<f64>) -> Self {
+    pub fn from_metrics(cell: u32, block: u32, metrics: Vec<f64>) -> Self {
         Self {
             cell,
             block,

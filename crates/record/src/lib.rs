@@ -20,7 +20,6 @@ mod directory;
 mod document;
 mod doubt;
 mod error;
-mod held;
 mod histogram_log;
 mod interval;
 mod journal;
@@ -32,6 +31,7 @@ mod metric;
 mod neighbours;
 pub mod network;
 mod observation;
+mod open_directory;
 mod plain;
 mod plausible;
 mod probe;
@@ -55,7 +55,7 @@ pub use cliff::{
 pub use custom::{CustomWorkload, ReplicateLength};
 pub use dimension::Dimension;
 pub use directory::{
-    GroupDirectory, OneOfGroup, OutputDirectory, ReservedDirectory, Run, RunDirectory, TRACES,
+    GroupDirectory, GroupMember, OutputDirectory, ReservedDirectory, Run, RunDirectory, TRACES,
 };
 pub use document::{
     CellReport, Comparison, CurveFit, DimensionComparison, Document, Figure, FitParameter,

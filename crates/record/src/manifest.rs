@@ -303,7 +303,7 @@ impl Ageing {
 
     /// So many rounds at this fill, 1 to 100 percent.
     #[must_use]
-    pub fn of(rounds: u32, fill_percent: u32) -> Self {
+    pub fn new(rounds: u32, fill_percent: u32) -> Self {
         Self {
             rounds,
             peak_percent: fill_percent.max(Self::PEAK_PERCENT),

@@ -71,7 +71,7 @@ impl Busy {
     pub fn who(&self) -> String {
         let mut clauses = Vec::new();
         let Self { programs, processors, of, .. } = self;
-        if *processors >= LEAST_TOLD || self.disk_bytes_per_s.is_none() {
+        if *processors >= PROCESSORS_TOLD_MIN || self.disk_bytes_per_s.is_none() {
             let names = match programs.as_slice() {
                 [] => "other programs".to_owned(),
                 names => list(names, "and"),
@@ -87,7 +87,7 @@ impl Busy {
 }
 
 /// Processors that are worth telling.
-const LEAST_TOLD: f64 = 0.05;
+const PROCESSORS_TOLD_MIN: f64 = 0.05;
 
 impl fmt::Display for Busy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,8 @@
 //! that no measurement gives: figures can be added up without overflow, and every name that is
 //! referred to exists.
 
+use std::ops::RangeInclusive;
+
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::journal::Line;
@@ -30,7 +32,7 @@ const SLICES_MAX: usize = 64;
 pub(crate) fn manifest(manifest: &Manifest) -> Result<(), String> {
     let run = &manifest.run;
     seconds("budget_s", run.budget_s)?;
-    between("confidence_level", run.confidence_level, (0.5, LEVEL_MAX))?;
+    between("confidence_level", run.confidence_level, 0.5..=LEVEL_MAX)?;
     at_most("data_file_bytes", run.data_file_bytes)
 }
 
@@ -67,10 +69,10 @@ pub(crate) fn line(line: &Line, text: &[u8], metrics: &[usize]) -> Result<(), St
         }
         Line::CellFailed(failed) => block_number(failed.block),
         Line::Search(search) => {
-            between("level", search.level, (0.5, LEVEL_MAX))?;
-            between("low", search.low, (0.0, NUMBER_MAX as f64))?;
-            between("high", search.high, (search.low, NUMBER_MAX as f64))?;
-            between("grain", search.grain, (0.0, NUMBER_MAX as f64))
+            between("level", search.level, 0.5..=LEVEL_MAX)?;
+            between("low", search.low, 0.0..=NUMBER_MAX as f64)?;
+            between("high", search.high, search.low..=NUMBER_MAX as f64)?;
+            between("grain", search.grain, 0.0..=NUMBER_MAX as f64)
         }
         Line::CellAdded(added) if added.cell as usize != metrics.len() => {
             Err(format!("it adds a cell out of order; the next is cell {}", metrics.len()))
@@ -122,14 +124,15 @@ fn cells_of(line: &Line) -> Vec<u32> {
 }
 
 fn seconds(name: &str, value: f64) -> Result<(), String> {
-    between(name, value, (0.0, SECONDS_MAX))
+    between(name, value, 0.0..=SECONDS_MAX)
 }
 
-fn between(name: &str, value: f64, (least, most): (f64, f64)) -> Result<(), String> {
-    if (least..=most).contains(&value) {
+fn between(name: &str, value: f64, range: RangeInclusive<f64>) -> Result<(), String> {
+    if range.contains(&value) {
         return Ok(());
     }
-    Err(format!("{name} is {value:?}, but must be between {least} and {most:?}"))
+    let (min, max) = range.into_inner();
+    Err(format!("{name} is {value:?}, but must be between {min} and {max:?}"))
 }
 
 fn at_most(name: &str, value: u64) -> Result<(), String> {
@@ -157,7 +160,7 @@ impl<'de> Deserialize<'de> for Moderate {
 }
 
 impl Moderate {
-    fn of<E: Error>(magnitude: f64) -> Result<Self, E> {
+    fn check<E: Error>(magnitude: f64) -> Result<Self, E> {
         Self::within(magnitude, NUMBER_MAX)
     }
 
@@ -191,15 +194,15 @@ impl<'de> Visitor<'de> for Moderate {
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Self, E> {
-        Self::of(value.unsigned_abs() as f64)
+        Self::check(value.unsigned_abs() as f64)
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Self, E> {
-        Self::of(value as f64)
+        Self::check(value as f64)
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Self, E> {
-        Self::of(value.abs())
+        Self::check(value.abs())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {

@@ -22,7 +22,7 @@ pub enum RunKind {
 
 impl RunKind {
     /// The kind of a run from before it was recorded, told by its command and its suite.
-    pub(crate) fn of_old(command: &str, suite: &str) -> Self {
+    pub(crate) fn infer(command: &str, suite: &str) -> Self {
         match suite {
             _ if command == "cliff" => Self::Searched,
             "footprint" => Self::Traced,
@@ -59,10 +59,10 @@ mod tests {
 
     #[test]
     fn suites_of_old_runs_are_those_of_today() {
-        assert_eq!(RunKind::of_old("run", network::SUITE), RunKind::Networked);
-        assert_eq!(RunKind::of_old("run", traffic::SUITE), RunKind::Traffic);
-        assert_eq!(RunKind::of_old("cliff", "cliff/working-set"), RunKind::Searched);
-        assert_eq!(RunKind::of_old("reproduce", "footprint"), RunKind::Traced);
-        assert_eq!(RunKind::of_old("survey", "survey"), RunKind::Timed);
+        assert_eq!(RunKind::infer("run", network::SUITE), RunKind::Networked);
+        assert_eq!(RunKind::infer("run", traffic::SUITE), RunKind::Traffic);
+        assert_eq!(RunKind::infer("cliff", "cliff/working-set"), RunKind::Searched);
+        assert_eq!(RunKind::infer("reproduce", "footprint"), RunKind::Traced);
+        assert_eq!(RunKind::infer("survey", "survey"), RunKind::Timed);
     }
 }

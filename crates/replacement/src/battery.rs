@@ -9,7 +9,7 @@ use crate::generate::{Generator, HotAndScan, cycle, scan};
 use crate::trace::{Access, Trace};
 
 /// The smallest limit that a battery is designed for, in pages.
-pub const LIMIT_MIN_PAGES: u32 = 64;
+pub const LIMIT_PAGES_MIN: u32 = 64;
 
 /// How often residency is checked during each trace.
 const LOOKS: usize = 4;
@@ -24,9 +24,9 @@ const LOOKS: usize = 4;
 /// stale.
 ///
 /// # Panics
-/// If the limit is below [`LIMIT_MIN_PAGES`] or above 2^30.
+/// If the limit is below [`LIMIT_PAGES_MIN`] or above 2^30.
 pub fn battery(limit_pages: u32, seed: u64) -> Vec<Trace> {
-    assert!((LIMIT_MIN_PAGES..=1 << 30).contains(&limit_pages), "a limit that is covered");
+    assert!((LIMIT_PAGES_MIN..=1 << 30).contains(&limit_pages), "a limit that is covered");
     let mut draw = Generator::new(seed);
     let limit = limit_pages;
     let trace = |name, accesses| Trace::new(name, accesses, LOOKS);

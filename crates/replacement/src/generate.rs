@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Zipf};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::trace::{Access, Kind};
+use crate::trace::{Access, AccessKind};
 
 /// A hot set that is in use during a scan.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,7 +87,7 @@ impl Generator {
     pub(crate) fn with_writes(&mut self, mut accesses: Vec<Access>, share: f64) -> Vec<Access> {
         for access in &mut accesses {
             if self.random.random_bool(share) {
-                access.kind = Kind::Write;
+                access.kind = AccessKind::Write;
             }
         }
         accesses
@@ -142,7 +142,7 @@ mod tests {
         assert!(reads.iter().all(|access| (10..30).contains(&access.page)));
         let mixed = generator.with_writes(reads.clone(), 0.3);
         assert!(mixed.iter().zip(&reads).all(|(a, b)| a.page == b.page));
-        let writes = mixed.iter().filter(|access| access.kind == Kind::Write).count();
+        let writes = mixed.iter().filter(|access| access.kind == AccessKind::Write).count();
         assert!((2800..3200).contains(&writes), "{writes}");
     }
 }

@@ -14,13 +14,13 @@ mod battery;
 mod error;
 pub mod fit;
 pub mod generate;
-mod observed;
+mod observed_trace;
 pub mod policy;
 mod trace;
 
-pub use battery::{LIMIT_MIN_PAGES, battery};
+pub use battery::{LIMIT_PAGES_MIN, battery};
 pub use error::FitError;
-pub use fit::{Fit, FitVerdict, Grouping, Question, Scored, fit};
-pub use observed::Observed;
+pub use fit::{Fit, FitVerdict, Grouping, Question, ScoredPolicy, fit};
+pub use observed_trace::ObservedTrace;
 pub use policy::{Cache, Policy, Size};
-pub use trace::{Access, Kind, Trace};
+pub use trace::{Access, AccessKind, Trace};

@@ -3,7 +3,7 @@
 
 /// What an access does to its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum AccessKind {
     /// It reads the page.
     Read,
     /// It writes the page, which is then dirty.
@@ -16,18 +16,18 @@ pub struct Access {
     /// The page's number in its file, from 0.
     pub page: u32,
     /// What is done to it.
-    pub kind: Kind,
+    pub kind: AccessKind,
 }
 
 impl Access {
     /// A read of `page`.
     pub fn read(page: u32) -> Self {
-        Self { page, kind: Kind::Read }
+        Self { page, kind: AccessKind::Read }
     }
 
     /// A write of `page`.
     pub fn write(page: u32) -> Self {
-        Self { page, kind: Kind::Write }
+        Self { page, kind: AccessKind::Write }
     }
 }
 

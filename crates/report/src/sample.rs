@@ -344,7 +344,7 @@ impl Sample {
                 ..LatencySummary::default()
             },
             neighbours: Some(Neighbours::default()),
-            ..Replicate::of_metrics(cell, block, metrics)
+            ..Replicate::from_metrics(cell, block, metrics)
         }
     }
 }

@@ -66,7 +66,7 @@ impl Place {
             neighbours: measured.neighbours,
             warnings: measured.warnings,
             observations: measured.observations,
-            ..Replicate::of_metrics(self.cell, self.block, measured.metrics)
+            ..Replicate::from_metrics(self.cell, self.block, measured.metrics)
         }))
     }
 }

@@ -345,19 +345,29 @@ pub fn write_out(file: &File) -> io::Result<()> {
     checked(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) }).map(drop)
 }
 
-/// A key in a btrfs tree: object, type, offset; keys are ordered by these fields in turn.
-pub type BtrfsKey = (u64, u32, u64);
+/// A key in a btrfs tree. Keys are ordered by their fields in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BtrfsKey {
+    /// The object's ID.
+    pub object: u64,
+    /// The item's type.
+    pub kind: u32,
+    /// What it means depends on the type.
+    pub offset: u64,
+}
 
 /// Some of the items with this object and type in a tree of the btrfs that the file is on, from
 /// `offset_min` on, with their offsets; empty if there are no more.
 pub fn btrfs_items(
     file: impl AsFd,
     tree: u64,
-    (object, kind): (u64, u32),
+    object: u64,
+    kind: u32,
     offset_min: u64,
 ) -> io::Result<Vec<(u64, Vec<u8>)>> {
-    let found = btrfs_search(file, tree, (object, kind, offset_min)..=(object, kind, u64::MAX))?;
-    Ok(found.into_iter().map(|((_, _, offset), item)| (offset, item)).collect())
+    let key = |offset| BtrfsKey { object, kind, offset };
+    let found = btrfs_search(file, tree, key(offset_min)..=key(u64::MAX))?;
+    Ok(found.into_iter().map(|(key, item)| (key.offset, item)).collect())
 }
 
 /// Some of the items within a range of keys in a tree of the btrfs that the file is on; empty if
@@ -367,18 +377,17 @@ pub fn btrfs_search(
     tree: u64,
     keys: RangeInclusive<BtrfsKey>,
 ) -> io::Result<Vec<(BtrfsKey, Vec<u8>)>> {
-    let ((object_min, type_min, offset_min), (object_max, type_max, offset_max)) =
-        keys.into_inner();
+    let (min, max) = keys.into_inner();
     let mut search = BtrfsSearch {
         tree,
-        object_min,
-        object_max,
-        offset_min,
-        offset_max,
+        object_min: min.object,
+        object_max: max.object,
+        offset_min: min.offset,
+        offset_max: max.offset,
         transaction_min: 0,
         transaction_max: u64::MAX,
-        type_min,
-        type_max,
+        type_min: min.kind,
+        type_max: max.kind,
         items: u32::MAX,
         reserved_32: 0,
         reserved: [0; 4],
@@ -403,7 +412,8 @@ pub fn btrfs_search(
         let half = |at: usize| u32::from_ne_bytes(std::array::from_fn(|byte| header[at + byte]));
         let length = usize::try_from(half(28)).map_err(io::Error::other)?;
         let Some((item, behind)) = behind.split_at_checked(length) else { break };
-        items.push(((word(8), half(24), word(16)), item.to_vec()));
+        let key = BtrfsKey { object: word(8), kind: half(24), offset: word(16) };
+        items.push((key, item.to_vec()));
         rest = behind;
     }
     Ok(items)

@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     fn lines_flagged(path: &str, text: &str, is_test_file: bool) -> Vec<usize> {
-        let findings = check(&SourceFile::of(path, text), is_test_file);
+        let findings = check(&SourceFile::new(path, text), is_test_file);
         findings.iter().map(|finding| finding.line).collect()
     }
 
@@ -243,13 +243,13 @@ mod tests {
     fn unsafe_needs_an_entry_in_the_list() {
         let text = "#![deny(unsafe_code)]\nfn f() {\n    unsafe { g() }\n}\n";
         assert_eq!(in_library(text), [3]);
-        let file = SourceFile::of("crates/a/src/lib.rs", text);
+        let file = SourceFile::new("crates/a/src/lib.rs", text);
         assert_eq!(unlisted_unsafe(&file, text, &[("crates/a/src/lib.rs", "x")]), []);
     }
 
     #[test]
     fn an_entry_must_be_needed() {
-        let files = [SourceFile::of("a.rs", "unsafe {}"), SourceFile::of("b.rs", "// unsafe\n")];
+        let files = [SourceFile::new("a.rs", "unsafe {}"), SourceFile::new("b.rs", "// unsafe\n")];
         let stale = stale_entries(&files, &[("a.rs", "x"), ("b.rs", "x"), ("gone.rs", "x")]);
         assert_eq!(stale.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["b.rs", "gone.rs"]);
     }

@@ -24,11 +24,11 @@ struct Exception {
 const EXCEPTIONS: [Exception; 0] = [];
 
 /// The modules that each module names, and the first place where it does.
-type Edges = BTreeMap<String, BTreeMap<String, Place>>;
+type Edges = BTreeMap<String, BTreeMap<String, FirstUse>>;
 
 /// Where one module first names another, and how often it does.
 #[derive(Clone, Debug)]
-struct Place {
+struct FirstUse {
     path: String,
     line: usize,
     times: usize,
@@ -96,7 +96,7 @@ fn circles(root: &SourceFile, edges: &Edges) -> Vec<Finding> {
         if circle.len() < 2 || !done.insert(circle.clone()) {
             continue;
         }
-        let mut within: Vec<(&String, &String, &Place)> = Vec::new();
+        let mut within: Vec<(&String, &String, &FirstUse)> = Vec::new();
         for from in &circle {
             let inside = edges[*from].iter().filter(|(to, _)| circle.contains(to));
             within.extend(inside.map(|(to, place)| (*from, to, place)));
@@ -141,12 +141,12 @@ fn edges(folder: &str, root: &SourceFile, own: &[&SourceFile]) -> Edges {
     for file in own {
         let Some(from) = module_of(folder, file) else { continue };
         let code = without_tests(&lexer::code_only(&file.text));
-        for (line, path) in named(&code, depth(folder, file)) {
+        for (line, path) in named_paths(&code, depth(folder, file)) {
             let first = path.first().map_or("", String::as_str);
             let to = modules.get(first).copied().or_else(|| exported.get(first).copied());
             let Some(to) = to.filter(|to| *to != from) else { continue };
             let all = edges.entry(from.to_owned()).or_default();
-            let place = Place { path: file.path.clone(), line, times: 0 };
+            let place = FirstUse { path: file.path.clone(), line, times: 0 };
             all.entry(to.to_owned()).or_insert(place).times += 1;
         }
     }
@@ -189,7 +189,7 @@ fn without_tests(code: &str) -> String {
 }
 
 /// The paths from the crate's root that code names, without `crate`, each with its line.
-fn named(code: &str, depth: usize) -> Vec<(usize, Vec<String>)> {
+fn named_paths(code: &str, depth: usize) -> Vec<(usize, Vec<String>)> {
     let mut all = Vec::new();
     for start in ["crate::", "super::"] {
         for (at, _) in code.match_indices(start) {
@@ -273,7 +273,7 @@ mod tests {
     fn found(files: &[(&str, &str)], exceptions: &[Exception]) -> Vec<String> {
         let path = |name: &str| format!("crates/a/src/{name}");
         let files: Vec<SourceFile> =
-            files.iter().map(|(name, text)| SourceFile::of(&path(name), text)).collect();
+            files.iter().map(|(name, text)| SourceFile::new(&path(name), text)).collect();
         let tests = BTreeSet::from([path("b/tests.rs")]);
         check_with(&files, &tests, exceptions).iter().map(ToString::to_string).collect()
     }

@@ -73,13 +73,13 @@ mod tests {
 
     #[test]
     fn a_term_has_one_type_where_the_glossary_says() {
-        let map = SourceFile::of(
+        let map = SourceFile::new(
             MAP,
             "| term | meaning | type | file |\n| --- | --- | --- | --- |\n\
              | cell | a place | `Cell` | `crates/a/src/a.rs` |\n",
         );
         let found = |path: &str, text: &str| -> Vec<String> {
-            let files = [map.clone(), SourceFile::of(path, text)];
+            let files = [map.clone(), SourceFile::new(path, text)];
             check(&files).iter().map(ToString::to_string).collect()
         };
         assert_eq!(found("crates/a/src/a.rs", "pub struct Cell<'a> {\n"), [""; 0]);

@@ -11,7 +11,7 @@ const MAP: &str = "ARCHITECTURE.md";
 const TESTED_WITH: &str = "tested with ";
 
 /// A row of the list.
-struct Row<'a> {
+struct CrateRow<'a> {
     line: usize,
     name: &'a str,
     /// The crates that the row says it is tested with.
@@ -28,7 +28,7 @@ pub fn check(files: &[SourceFile]) -> Vec<Finding> {
     let manifests: BTreeMap<&str, &SourceFile> =
         files.iter().filter_map(|file| Some((crate_of(&file.path)?, file))).collect();
     let mut findings = Vec::new();
-    for Row { line, name, .. } in &rows {
+    for CrateRow { line, name, .. } in &rows {
         if !manifests.contains_key(name) {
             findings.push(Finding::new(map, *line, format!("there is no crate `{name}`")));
         }
@@ -60,11 +60,11 @@ pub fn check(files: &[SourceFile]) -> Vec<Finding> {
 /// Dev-dependencies that are missing from a crate's row, and those that are only there.
 fn undeclared(
     map: &SourceFile,
-    row: &Row<'_>,
+    row: &CrateRow<'_>,
     manifest: &SourceFile,
     tested_with: &[(usize, &str)],
 ) -> Vec<Finding> {
-    let Row { line, name, tested_with: named } = row;
+    let CrateRow { line, name, tested_with: named } = row;
     let lacking = tested_with.iter().filter(|(_, dependency)| !named.contains(dependency));
     let lacking = lacking.map(|(line, dependency)| {
         let what = format!(
@@ -82,14 +82,14 @@ fn undeclared(
 }
 
 /// The rows of the table of crates.
-fn listed(map: &SourceFile) -> Vec<Row<'_>> {
+fn listed(map: &SourceFile) -> Vec<CrateRow<'_>> {
     let lines = (1..).zip(map.text.lines());
     let table = lines.skip_while(|(_, line)| !line.starts_with("| crate |")).skip(2);
     let rows = table.take_while(|(_, line)| line.starts_with('|'));
     rows.filter_map(|(line, text)| {
         let name = *quoted(text.strip_prefix("| ")?).first()?;
         let behind = text.split_once(TESTED_WITH).map_or("", |(_, behind)| behind);
-        Some(Row { line, name, tested_with: quoted(behind) })
+        Some(CrateRow { line, name, tested_with: quoted(behind) })
     })
     .collect()
 }

@@ -180,9 +180,9 @@ mod tests {
     use super::*;
 
     fn tree(files: &[(&str, &str)]) -> Vec<SourceFile> {
-        let manifest = SourceFile::of("crates/a/Cargo.toml", "[package]\nname = \"a\"\n");
+        let manifest = SourceFile::new("crates/a/Cargo.toml", "[package]\nname = \"a\"\n");
         let rest =
-            files.iter().map(|(path, text)| SourceFile::of(&format!("crates/a/{path}"), text));
+            files.iter().map(|(path, text)| SourceFile::new(&format!("crates/a/{path}"), text));
         std::iter::once(manifest).chain(rest).collect()
     }
 
@@ -253,7 +253,7 @@ mod tests {
         files[0].text.push_str("[lib]\npath = \"odd/place.rs\"\n");
         assert_eq!(dead_files(&files), []);
         assert!(test_files(&files).is_empty());
-        files.push(SourceFile::of("crates/a/tests/b/main.rs", ""));
+        files.push(SourceFile::new("crates/a/tests/b/main.rs", ""));
         files[0].text.push_str("[[test]]\npath = \"tests/b/main.rs\"\n");
         assert!(test_files(&files).contains("crates/a/tests/b/main.rs"));
     }

@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn paths_in_documents_lead_somewhere() {
         let found = |text: &str| -> Vec<String> {
-            let files = [SourceFile::of("A.md", text), SourceFile::of("crates/a/src/b.rs", "")];
+            let files = [SourceFile::new("A.md", text), SourceFile::new("crates/a/src/b.rs", "")];
             check(&files).iter().map(ToString::to_string).collect()
         };
         assert_eq!(found("`crates/a/src/b.rs`, `crates/a/src/` and `crates/NAME/c.rs`"), [""; 0]);

@@ -16,7 +16,7 @@ pub struct SourceFile {
 impl SourceFile {
     /// A file made up for a test.
     #[cfg(test)]
-    pub(crate) fn of(path: &str, text: &str) -> Self {
+    pub(crate) fn new(path: &str, text: &str) -> Self {
         Self { path: path.to_owned(), text: text.to_owned() }
     }
 
@@ -115,9 +115,9 @@ mod tests {
 
     #[test]
     fn kinds_of_file() {
-        assert!(SourceFile::of("a/b.rs", "").has_extension(&["ts", "rs"]));
-        assert!(!SourceFile::of("a.rs/b", "").has_extension(&["rs"]));
-        assert!(SourceFile::of("scripts/x", "#!/bin/sh\n").is_shell_script());
-        assert!(!SourceFile::of("Makefile", "x:\n").is_shell_script());
+        assert!(SourceFile::new("a/b.rs", "").has_extension(&["ts", "rs"]));
+        assert!(!SourceFile::new("a.rs/b", "").has_extension(&["rs"]));
+        assert!(SourceFile::new("scripts/x", "#!/bin/sh\n").is_shell_script());
+        assert!(!SourceFile::new("Makefile", "x:\n").is_shell_script());
     }
 }

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn rust(text: &str) -> SourceFile {
-        SourceFile::of("crates/a/src/b.rs", text)
+        SourceFile::new("crates/a/src/b.rs", text)
     }
 
     fn lines_of(findings: &[Finding]) -> Vec<usize> {
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(size_with(&of(800), listed), []);
         assert_eq!(size_with(&of(801), listed).len(), 1);
         assert!(size_with(&of(500), listed)[0].what.contains("no longer long"));
-        assert_eq!(size(&SourceFile::of("a.md", &"x\n".repeat(900))), []);
+        assert_eq!(size(&SourceFile::new("a.md", &"x\n".repeat(900))), []);
     }
 
     #[test]
@@ -193,27 +193,27 @@ mod tests {
         let wide = format!("//! {}\n", "x".repeat(97));
         assert_eq!(lines_of(&width(&rust(&wide))), [1]);
         assert_eq!(width(&rust(&format!("//! {}\n", "é".repeat(96)))), []);
-        assert_eq!(lines_of(&width(&SourceFile::of("s", &format!("#!/bin/sh\n{wide}")))), [2]);
-        assert_eq!(width(&SourceFile::of("a.toml", &wide)), []);
+        assert_eq!(lines_of(&width(&SourceFile::new("s", &format!("#!/bin/sh\n{wide}")))), [2]);
+        assert_eq!(width(&SourceFile::new("a.toml", &wide)), []);
     }
 
     #[test]
     fn prose_may_hold_wide_tables_links_and_output() {
         let x = "x".repeat(101);
         let text = format!("|{x}|\n```\n{x}\n```\nhttps://{x}\n{x}\n");
-        assert_eq!(lines_of(&width(&SourceFile::of("a.md", &text))), [6]);
+        assert_eq!(lines_of(&width(&SourceFile::new("a.md", &text))), [6]);
     }
 
     #[test]
     fn a_file_says_what_it_is_for() {
         assert_eq!(lines_of(&opening(&rust("use a;\n//! Late.\n"))), [1]);
-        assert_eq!(opening(&SourceFile::of("a.ts", "x\n")), []);
+        assert_eq!(opening(&SourceFile::new("a.ts", "x\n")), []);
     }
 
     #[test]
     fn white_space_at_the_end_and_tabs_are_found() {
         assert_eq!(lines_of(&white_space(&rust("a \nb\r\n\tc\nd\n"))), [1, 2, 3]);
-        assert_eq!(white_space(&SourceFile::of("Makefile", "a:\n\tb\n")), []);
+        assert_eq!(white_space(&SourceFile::new("Makefile", "a:\n\tb\n")), []);
     }
 
     #[test]
@@ -244,21 +244,21 @@ mod tests {
     fn each_registry_host_is_found_but_in_lock_files() {
         for host in REGISTRY_HOSTS {
             let text = format!("url = \"https://{host}/x\"\n");
-            assert_eq!(registries(&SourceFile::of("config.toml", &text)).len(), 1, "{host}");
-            assert_eq!(check(&SourceFile::of("Cargo.lock", &text)), [], "{host}");
+            assert_eq!(registries(&SourceFile::new("config.toml", &text)).len(), 1, "{host}");
+            assert_eq!(check(&SourceFile::new("Cargo.lock", &text)), [], "{host}");
         }
     }
 
     #[test]
     fn captured_data_stays_as_it_was_found() {
-        assert_eq!(check(&SourceFile::of("crates/a/tests/fixtures/mountinfo", "a \nb")), []);
+        assert_eq!(check(&SourceFile::new("crates/a/tests/fixtures/mountinfo", "a \nb")), []);
     }
 
     #[test]
     fn only_what_is_generated_is_left_as_its_generator_writes_it() {
         for path in ["crates/report/assets/page.js", "web/src/contract.ts"] {
-            assert_eq!(check(&SourceFile::of(path, "a \nb")), [], "{path}");
+            assert_eq!(check(&SourceFile::new(path, "a \nb")), [], "{path}");
         }
-        assert_ne!(check(&SourceFile::of("web/src/main.ts", "a \nb")), []);
+        assert_ne!(check(&SourceFile::new("web/src/main.ts", "a \nb")), []);
     }
 }

@@ -8,9 +8,11 @@ use std::time::Instant;
 
 use caches::synthetic::{Extent, Pattern, Stream};
 use caches::{Access, Purpose};
-use caches::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape, Simulation};
+use caches::{
+    CachePolicy, FirstLevel, Geometry, Hierarchy, Inclusion, LowerLevel, Shape, Simulation,
+};
 use footprint::description::Description;
-use footprint::simulated::{Simulated, Warmth};
+use footprint::simulated::{CacheSimulator, Warmth};
 use footprint::touched::{Collector, Selection};
 use footprint::trace::{Code, Completeness, Observer, Region, StackTree, Step, Touch, Walk};
 use footprint_trace::event::{Access as Touched, AccessKind, EventEncoder};
@@ -85,7 +87,7 @@ fn rows(table: &mut Table, what: &str, traces: &[Trace]) -> anyhow::Result<()> {
     for _ in 0..ROUNDS {
         let seconds = repeated(traces, times, || Collector::new(Selection::default()))?;
         footprints.push((counts.events * times) as f64 / seconds);
-        let simulated = || Simulated::new(Scope::Machine, &caches, Warmth::Warm);
+        let simulated = || CacheSimulator::new(Scope::Machine, &caches, Warmth::Warm);
         let seconds = repeated(traces, times, simulated)?;
         simulations.push((counts.lookups * times) as f64 / seconds);
     }
@@ -195,6 +197,6 @@ fn caches() -> anyhow::Result<Hierarchy> {
         Geometry::new(Shape { size_bytes, line_bytes: 64, ways, policy: CachePolicy::Lru })
     };
     let first = geometry(32 << 10, 8)?;
-    let lower = Lower { geometry: geometry(1 << 20, 16)?, inclusion: Inclusion::NonInclusive };
-    Ok(Hierarchy::new(First::Split { instruction: first, data: first }, vec![lower])?)
+    let lower = LowerLevel { geometry: geometry(1 << 20, 16)?, inclusion: Inclusion::NonInclusive };
+    Ok(Hierarchy::new(FirstLevel::Split { instruction: first, data: first }, vec![lower])?)
 }

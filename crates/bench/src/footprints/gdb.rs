@@ -33,7 +33,7 @@ pub(super) fn steps_per_s(work: &Path) -> anyhow::Result<Result<Vec<f64>, String
     if let Some(missing) = ["gdb", "qemu-system-x86_64"].into_iter().find(|tool| !has(tool)) {
         return Ok(Err(format!("there is no {missing} here (scripts/setup bench)")));
     }
-    let kernel = match Lab::of_user().and_then(|lab| kernel::find(&lab, None)) {
+    let kernel = match Lab::for_user().and_then(|lab| kernel::find(&lab, None)) {
         Ok(kernel) => kernel,
         Err(error) => return Ok(Err(error.to_string())),
     };

@@ -25,7 +25,7 @@ pub enum Phase {
 impl Phase {
     /// The phase with this name: `write` or `read`.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "write" => Some(Self::Write),
             "read" => Some(Self::Read),
@@ -115,14 +115,14 @@ pub struct PhaseAnswer {
 
 /// A segment of the file in a line of the cache. Segments are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Held {
+struct CachedSegment {
     segment: u64,
     is_dirty: bool,
 }
 
 /// The outcome of one access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum AccessOutcome {
     /// The segment was in the cache.
     Hit,
     /// It took an empty line.
@@ -139,7 +139,7 @@ enum Found {
 /// if not, every segment is evicted before it is needed again, and lines are taken in turn, which
 /// is the order of last use.
 struct Lines {
-    held: Vec<Option<Held>>,
+    held: Vec<Option<CachedSegment>>,
     next: usize,
     /// The line that was accessed last.
     last: Option<usize>,
@@ -153,7 +153,7 @@ impl Lines {
         Self { held: vec![None; room], next: 0, last: None, fits: question.file <= count }
     }
 
-    fn access(&mut self, phase: Phase, segment: u64) -> Found {
+    fn access(&mut self, phase: Phase, segment: u64) -> AccessOutcome {
         let at = self.next;
         self.last = Some(at);
         self.next = (at + 1) % self.held.len();
@@ -161,14 +161,14 @@ impl Lines {
         let old = self.held[at];
         if let Some(old) = old.filter(|old| old.segment == segment) {
             debug_assert!(self.fits, "a file that does not fit is never found");
-            self.held[at] = Some(Held { is_dirty: old.is_dirty || is_write, ..old });
-            return Found::Hit;
+            self.held[at] = Some(CachedSegment { is_dirty: old.is_dirty || is_write, ..old });
+            return AccessOutcome::Hit;
         }
-        self.held[at] = Some(Held { segment, is_dirty: is_write });
+        self.held[at] = Some(CachedSegment { segment, is_dirty: is_write });
         match old {
-            None => Found::Empty,
-            Some(old) if old.is_dirty => Found::Flushed(old.segment),
-            Some(old) => Found::Replaced(old.segment),
+            None => AccessOutcome::Empty,
+            Some(old) if old.is_dirty => AccessOutcome::Flushed(old.segment),
+            Some(old) => AccessOutcome::Replaced(old.segment),
         }
     }
 }
@@ -206,7 +206,7 @@ impl Naive {
         let mut lines = Lines::new(&self.question);
         let phases = self.question.phases.iter().map(|&phase| {
             let flushes =
-                |segment: &u64| matches!(lines.access(phase, *segment), Found::Flushed(_));
+                |segment: &u64| matches!(lines.access(phase, *segment), AccessOutcome::Flushed(_));
             let flushes = (0..self.question.file).filter(flushes).count() as u64;
             PhaseAnswer { phase, accesses: self.question.file, flushes }
         });

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use textual::{Columns, paragraph};
 
-use super::{Answer, Found, Held, Lines, Naive, Phase, Question};
+use super::{AccessOutcome, Answer, CachedSegment, Lines, Naive, Phase, Question};
 
 /// The maximum number of steps shown per phase; if there are more, the first and the last half of
 /// that number.
@@ -76,7 +76,7 @@ fn steps(question: &Question, lines: &mut Lines, phase: Phase, shown: usize) -> 
             columns.row([access, cache(question, lines, shown), words(found)]);
             continue;
         };
-        flushed += u64::from(matches!(found, Found::Flushed(_)));
+        flushed += u64::from(matches!(found, AccessOutcome::Flushed(_)));
         if segment + 1 == half + left_out {
             let what = format!("{left_out} steps left out, {flushed} flushes");
             columns.row(["...", &what]);
@@ -102,7 +102,7 @@ fn cache(question: &Question, lines: &Lines, shown: usize) -> String {
     }
     boxes.extend(lines.held.iter().skip(first).take(shown).map(|held| match held {
         None => format!("{:>digits$} ", "."),
-        Some(Held { segment, is_dirty }) => {
+        Some(CachedSegment { segment, is_dirty }) => {
             let mark = if *is_dirty { '*' } else { ' ' };
             format!("{:>digits$}{mark}", segment + 1)
         }
@@ -115,12 +115,12 @@ fn cache(question: &Question, lines: &Lines, shown: usize) -> String {
     format!("[{}]", boxes.join("|"))
 }
 
-fn words(found: Found) -> String {
+fn words(found: AccessOutcome) -> String {
     match found {
-        Found::Hit => "hit".to_owned(),
-        Found::Empty => "empty line".to_owned(),
-        Found::Replaced(segment) => format!("replaced {}", segment + 1),
-        Found::Flushed(segment) => format!("flushed {}", segment + 1),
+        AccessOutcome::Hit => "hit".to_owned(),
+        AccessOutcome::Empty => "empty line".to_owned(),
+        AccessOutcome::Replaced(segment) => format!("replaced {}", segment + 1),
+        AccessOutcome::Flushed(segment) => format!("flushed {}", segment + 1),
     }
 }
 

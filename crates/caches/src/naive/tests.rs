@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{Access, Purpose};
-use crate::{CachePolicy, First, Geometry, Hierarchy, Shape, Simulation};
+use crate::{CachePolicy, FirstLevel, Geometry, Hierarchy, Shape, Simulation};
 
 fn question(lines: u64, footprint: u64, file: u64, phases: &[Phase]) -> Question {
     Question { lines, footprint, file, phases: phases.to_vec() }
@@ -111,7 +111,7 @@ fn simulated(question: &Question) -> Vec<u64> {
     let size_bytes = (question.lines - question.footprint) * 64;
     let shape = Shape { size_bytes, line_bytes: 64, ways: 0, policy: CachePolicy::Lru };
     let data = Geometry::new(shape).expect("a cache");
-    let caches = Hierarchy::new(First::Data(data), Vec::new()).expect("one cache");
+    let caches = Hierarchy::new(FirstLevel::Data(data), Vec::new()).expect("one cache");
     let mut simulation = Simulation::new(&caches);
     let phases = question.phases.iter().map(|phase| {
         let purpose = if *phase == Phase::Write { Purpose::Store } else { Purpose::Load };

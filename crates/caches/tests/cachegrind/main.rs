@@ -14,21 +14,25 @@ use std::process::Command;
 
 use caches::{Access, Purpose, lackey};
 use caches::{
-    CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Report, Shape, Simulation,
+    CachePolicy, FirstLevel, Geometry, Hierarchy, Inclusion, LowerLevel, Report, Shape, Simulation,
 };
 
 const PROGRAM: &str = "/bin/true";
 /// How far figures may differ: two runs of a program are not identical to the byte.
 const TOLERANCE: f64 = 0.01;
 
-/// Size, line size and ways of I1, D1 and LL.
-type Shapes = [(u64, u32, u32); 3];
+/// I1, D1 and LL.
+type Shapes = [Shape; 3];
 
 const SHAPES: [Shapes; 3] = [
-    [(8 << 10, 64, 2), (8 << 10, 64, 2), (64 << 10, 64, 8)],
-    [(32 << 10, 64, 8), (32 << 10, 64, 8), (1 << 20, 64, 16)],
-    [(2 << 10, 32, 1), (2 << 10, 32, 1), (16 << 10, 32, 4)],
+    [shape(8 << 10, 64, 2), shape(8 << 10, 64, 2), shape(64 << 10, 64, 8)],
+    [shape(32 << 10, 64, 8), shape(32 << 10, 64, 8), shape(1 << 20, 64, 16)],
+    [shape(2 << 10, 32, 1), shape(2 << 10, 32, 1), shape(16 << 10, 32, 4)],
 ];
+
+const fn shape(size_bytes: u64, line_bytes: u32, ways: u32) -> Shape {
+    Shape { size_bytes, line_bytes, ways, policy: CachePolicy::Lru }
+}
 
 /// Misses of fetches, loads and stores.
 type Misses = [u64; 3];
@@ -62,8 +66,9 @@ fn valgrind(options: &[&str]) -> Option<String> {
 
 /// Cachegrind's misses in the first and in the last level.
 fn cachegrind(shapes: Shapes) -> (Misses, Misses) {
-    let option =
-        |name: &str, (size, line, ways): (u64, u32, u32)| format!("--{name}={size},{ways},{line}");
+    let option = |name: &str, Shape { size_bytes, line_bytes, ways, .. }: Shape| {
+        format!("--{name}={size_bytes},{ways},{line_bytes}")
+    };
     let [i1, d1, ll] = shapes;
     let (i1, d1, ll) = (option("I1", i1), option("D1", d1), option("LL", ll));
     let options = ["--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null"];
@@ -87,8 +92,7 @@ fn cachegrind(shapes: Shapes) -> (Misses, Misses) {
     ([i1, first.0, first.1], [ll, last.0, last.1])
 }
 
-fn geometry((size_bytes, line_bytes, ways): (u64, u32, u32)) -> Geometry {
-    let shape = Shape { size_bytes, line_bytes, ways, policy: CachePolicy::Lru };
+fn geometry(shape: Shape) -> Geometry {
     Geometry::new(shape).expect("a cache")
 }
 
@@ -98,8 +102,8 @@ fn read(trace: &Path, take: impl FnMut(Access)) {
 }
 
 fn simulated([i1, d1, ll]: Shapes, trace: &Path) -> Report {
-    let first = First::Split { instruction: geometry(i1), data: geometry(d1) };
-    let lower = Lower { geometry: geometry(ll), inclusion: Inclusion::NonInclusive };
+    let first = FirstLevel::Split { instruction: geometry(i1), data: geometry(d1) };
+    let lower = LowerLevel { geometry: geometry(ll), inclusion: Inclusion::NonInclusive };
     let hierarchy = Hierarchy::new(first, vec![lower]).expect("caches");
     let mut simulation = Simulation::new(&hierarchy);
     read(trace, |access| simulation.access(access));
@@ -110,8 +114,8 @@ fn simulated([i1, d1, ll]: Shapes, trace: &Path) -> Report {
 /// never any write-backs: `cachesim_ref` in valgrind's `cg_sim.c`.
 fn as_cachegrind_does([i1, d1, ll]: Shapes, trace: &Path) -> Misses {
     let alone = |first| Simulation::new(&Hierarchy::new(first, Vec::new()).expect("caches"));
-    let first = First::Split { instruction: geometry(i1), data: geometry(d1) };
-    let (mut above, mut last) = (alone(first), alone(First::Unified(geometry(ll))));
+    let first = FirstLevel::Split { instruction: geometry(i1), data: geometry(d1) };
+    let (mut above, mut last) = (alone(first), alone(FirstLevel::Unified(geometry(ll))));
     read(trace, |access| {
         above.begin_region();
         above.access(access);
@@ -127,7 +131,7 @@ fn found(report: &Report, names: &[&str]) -> Misses {
     let levels = report.levels.iter().filter(|level| names.contains(&level.name.as_str()));
     let levels: Vec<_> = levels.collect();
     Purpose::ALL
-        .map(|purpose| levels.iter().map(|one| one.lookups.of(purpose).accesses_missed).sum())
+        .map(|purpose| levels.iter().map(|one| one.lookups.get(purpose).accesses_missed).sum())
 }
 
 fn assert_near(ours: Misses, theirs: Misses, what: &str) {

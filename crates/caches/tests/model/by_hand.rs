@@ -1,7 +1,9 @@
 //! Streams short enough to work out with a pencil.
 
 use caches::{Access, Purpose};
-use caches::{CachePolicy, First, Geometry, Hierarchy, Inclusion, LevelReport, Lower, Shape};
+use caches::{
+    CachePolicy, FirstLevel, Geometry, Hierarchy, Inclusion, LevelReport, LowerLevel, Shape,
+};
 
 use crate::run;
 
@@ -11,12 +13,12 @@ fn cache(lines: u64, ways: u32, policy: CachePolicy) -> Geometry {
 }
 
 fn alone(data: Geometry) -> Hierarchy {
-    Hierarchy::new(First::Data(data), Vec::new()).expect("one cache")
+    Hierarchy::new(FirstLevel::Data(data), Vec::new()).expect("one cache")
 }
 
 fn above(data: Geometry, lower: Geometry, inclusion: Inclusion) -> Hierarchy {
-    let lower = vec![Lower { geometry: lower, inclusion }];
-    Hierarchy::new(First::Data(data), lower).expect("two caches")
+    let lower = vec![LowerLevel { geometry: lower, inclusion }];
+    Hierarchy::new(FirstLevel::Data(data), lower).expect("two caches")
 }
 
 /// Lines as letters: lower case is a load, upper case a store.
@@ -135,8 +137,9 @@ fn accesses_that_straddle_lines_are_told() {
 #[test]
 fn instructions_and_data_share_what_lies_below() {
     let one = cache(1, 1, CachePolicy::Lru);
-    let first = First::Split { instruction: one, data: one };
-    let lower = Lower { geometry: cache(4, 4, CachePolicy::Lru), inclusion: Inclusion::Inclusive };
+    let first = FirstLevel::Split { instruction: one, data: one };
+    let lower =
+        LowerLevel { geometry: cache(4, 4, CachePolicy::Lru), inclusion: Inclusion::Inclusive };
     let caches = Hierarchy::new(first, vec![lower]).expect("three caches");
     let access = |purpose, line: u64| Access { purpose, address: 64 * line, bytes: 4 };
     let stream = [access(Purpose::Fetch, 0), access(Purpose::Load, 0), access(Purpose::Fetch, 1)];

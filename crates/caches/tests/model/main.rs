@@ -7,7 +7,7 @@ mod runs;
 
 use caches::{Access, Purpose};
 use caches::{
-    CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Report, Shape, Simulation,
+    CachePolicy, FirstLevel, Geometry, Hierarchy, Inclusion, LowerLevel, Report, Shape, Simulation,
 };
 use plain::Plain;
 use proptest::prelude::*;
@@ -20,14 +20,14 @@ fn hierarchies() -> impl Strategy<Value = Hierarchy> {
         let instruction = geometry(other, 0);
         let data = geometry(one, 0);
         let first = match which {
-            0 => First::Split { instruction, data },
-            1 => First::Unified(data),
-            _ => First::Data(data),
+            0 => FirstLevel::Split { instruction, data },
+            1 => FirstLevel::Unified(data),
+            _ => FirstLevel::Data(data),
         };
         let mut line_bits = one.line_bits.max(if which == 0 { other.line_bits } else { 0 });
         let lower = lower.into_iter().map(|(shape, inclusion)| {
             line_bits = line_bits.max(shape.line_bits);
-            Lower { geometry: geometry(shape, line_bits), inclusion }
+            LowerLevel { geometry: geometry(shape, line_bits), inclusion }
         });
         Hierarchy::new(first, lower.collect()).expect("lines do not shrink")
     })

@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use caches::{Access, Purpose};
 use caches::{
-    CachePolicy, First, Geometry, Hierarchy, Inclusion, LevelReport, Lookups, PerPurpose, Report,
+    CachePolicy, FirstLevel, Geometry, Hierarchy, Inclusion, LevelReport, Lookups, PerPurpose,
+    Report,
 };
 
 #[derive(Clone, Copy)]
@@ -136,11 +137,11 @@ impl Plain {
     pub(crate) fn new(hierarchy: &Hierarchy) -> Self {
         let level = |name, geometry| Level::new(name, geometry, Inclusion::NonInclusive);
         let (mut levels, instruction, data) = match hierarchy.first() {
-            First::Split { instruction, data } => {
+            FirstLevel::Split { instruction, data } => {
                 (vec![level("l1i", instruction), level("l1d", data)], Some(0), 1)
             }
-            First::Unified(both) => (vec![level("l1", both)], Some(0), 0),
-            First::Data(data) => (vec![level("l1d", data)], None, 0),
+            FirstLevel::Unified(both) => (vec![level("l1", both)], Some(0), 0),
+            FirstLevel::Data(data) => (vec![level("l1d", data)], None, 0),
         };
         let first = levels.len();
         for (lower, name) in hierarchy.lower().iter().zip(["l2", "l3"]) {

@@ -2,7 +2,8 @@
 
 use caches::{Access, Purpose};
 use caches::{
-    CachePolicy, First, Geometry, Hierarchy, Inclusion, LevelReport, Lower, Shape, Simulation,
+    CachePolicy, FirstLevel, Geometry, Hierarchy, Inclusion, LevelReport, LowerLevel, Shape,
+    Simulation,
 };
 use proptest::prelude::*;
 
@@ -10,8 +11,8 @@ fn caches(policy: CachePolicy, inclusion: Inclusion) -> Hierarchy {
     let geometry = |size_bytes, ways| {
         Geometry::new(Shape { size_bytes, line_bytes: 64, ways, policy }).expect("a cache")
     };
-    let first = First::Split { instruction: geometry(256, 2), data: geometry(256, 2) };
-    let lower = Lower { geometry: geometry(512, 4), inclusion };
+    let first = FirstLevel::Split { instruction: geometry(256, 2), data: geometry(256, 2) };
+    let lower = LowerLevel { geometry: geometry(512, 4), inclusion };
     Hierarchy::new(first, vec![lower]).expect("caches")
 }
 

@@ -2,7 +2,7 @@
 //! files.
 
 use footprint_trace::maps::Mapping;
-use footprint_trace::reader::Cut;
+use footprint_trace::reader::CutReason;
 
 use crate::tool::Program;
 
@@ -28,7 +28,7 @@ fn a_program_that_kills_itself_leaves_all_but_its_end() {
     let code = "mov $39, %eax\nsyscall\nmov %eax, %edi\nmov $15, %esi\nmov $62, %eax\nsyscall\n";
     let Some(program) = Program::assemble(&format!("{code}{EXIT}")) else { return };
     let traced = program.trace("");
-    assert_eq!(traced.ending.cut, Some(Cut::Killed));
+    assert_eq!(traced.ending.cut, Some(CutReason::Killed));
     assert_eq!(traced.count('I'), 6);
     assert!(!traced.maps.is_empty());
 }
@@ -38,7 +38,7 @@ fn a_program_killed_by_a_fault_leaves_what_was_written() {
     let code = "mov $300000, %ecx\n1: push %rax\npop %rax\ndec %ecx\njnz 1b\nmov (0), %eax\n";
     let Some(program) = Program::assemble(&format!("{code}{EXIT}")) else { return };
     let traced = program.trace("");
-    assert_eq!(traced.ending.cut, Some(Cut::Killed));
+    assert_eq!(traced.ending.cut, Some(CutReason::Killed));
     assert!((1_000_000..1_200_001).contains(&traced.count('I')), "{}", traced.count('I'));
 }
 
@@ -48,7 +48,7 @@ fn a_program_that_replaces_itself_leaves_all_of_its_own() {
     let path = "path: .asciz \"/bin/true\"";
     let Some(program) = Program::assemble(&format!("{code}{EXIT}{path}")) else { return };
     let traced = program.trace("");
-    assert_eq!((traced.ending.cut, traced.count('I')), (Some(Cut::Killed), 5));
+    assert_eq!((traced.ending.cut, traced.count('I')), (Some(CutReason::Killed), 5));
     // A program whose exec fails continues, and so does its trace.
     let path = "path: .asciz \"/no/such/program\"";
     let Some(program) = Program::assemble(&format!("{code}{EXIT}{path}")) else { return };

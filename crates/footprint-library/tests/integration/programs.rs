@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 use footprint_trace::mark::{Edge, Mark};
-use footprint_trace::reader::Cut;
+use footprint_trace::reader::CutReason;
 
 use crate::tool::{Program, has};
 
@@ -116,7 +116,7 @@ fn a_trace_stops_at_its_limit() {
     let code = "mov $2000000, %ecx\n1: push %rax\npop %rax\ndec %ecx\njnz 1b\n";
     let Some(program) = Program::assemble(&format!("{code}{EXIT}")) else { return };
     let traced = program.trace(",limit=1048576");
-    assert_eq!(traced.ending.cut, Some(Cut::Limit));
+    assert_eq!(traced.ending.cut, Some(CutReason::Limit));
     assert!(traced.count('I') > 100_000);
 }
 

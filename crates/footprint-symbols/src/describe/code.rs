@@ -6,10 +6,10 @@ use crate::SymbolsError;
 use crate::dwarf::{DebugInfo, InlinedFrame, Lines};
 use crate::elf::Binary;
 use crate::symbol::SymbolTable;
-use crate::touched::Touched;
+use crate::touched::TouchedAddresses;
 
 /// The functions that were executed, each with its object's number.
-pub(super) fn functions(touched: &Touched, table: &SymbolTable) -> Vec<(Function, u32)> {
+pub(super) fn functions(touched: &TouchedAddresses, table: &SymbolTable) -> Vec<(Function, u32)> {
     let mut functions = Vec::<(Function, u32)>::new();
     for (address, _) in touched.instructions() {
         let is_in = |function: &Function| address - function.address < function.bytes;
@@ -32,9 +32,10 @@ pub(super) fn functions(touched: &Touched, table: &SymbolTable) -> Vec<(Function
 
 /// Adds the source locations of one object's functions, and what is inlined into them.
 pub(super) fn sources(
-    touched: &Touched,
+    touched: &TouchedAddresses,
     binary: &Binary,
-    (bias, object): (u64, u32),
+    bias: u64,
+    object: u32,
     functions: &mut [(Function, u32)],
     description: &mut Description,
 ) -> Result<(), SymbolsError> {
@@ -42,7 +43,7 @@ pub(super) fn sources(
     if own.peek().is_none() {
         return Ok(());
     }
-    let Some(debug) = DebugInfo::of(binary)? else { return Ok(()) };
+    let Some(debug) = DebugInfo::read(binary)? else { return Ok(()) };
     let mut lines = debug.lines()?;
     for (function, _) in own {
         let source = lines.source(function.address.wrapping_sub(bias));
@@ -54,7 +55,7 @@ pub(super) fn sources(
 
 /// Adds what is inlined around the executed instructions of a function.
 fn inlined(
-    touched: &Touched,
+    touched: &TouchedAddresses,
     lines: &mut Lines<'_>,
     bias: u64,
     function: &Function,

@@ -9,7 +9,7 @@ use crate::btf::Btf;
 use crate::kallsyms::Kallsyms;
 use crate::memory::{self, Range, Usage};
 use crate::symbol::SymbolTable;
-use crate::touched::{KERNEL_BEGIN, Touched};
+use crate::touched::{KERNEL_BEGIN, TouchedAddresses};
 
 const PAGE_BYTES: u64 = 4096;
 
@@ -32,7 +32,7 @@ const STACK_MAKERS: [&str; 4] =
 /// Adds the per-CPU variables that were accessed. Their location is taken from the memory table, or
 /// else from the trace.
 pub(super) fn per_cpu(
-    touched: &Touched,
+    touched: &TouchedAddresses,
     kallsyms: &Kallsyms,
     ranges: &[Range],
     data: &mut Vec<DataObject>,
@@ -57,7 +57,7 @@ pub(super) fn per_cpu(
 }
 
 /// Adds the variables that were accessed.
-pub(super) fn symbols(touched: &Touched, table: &SymbolTable, data: &mut Vec<DataObject>) {
+pub(super) fn symbols(touched: &TouchedAddresses, table: &SymbolTable, data: &mut Vec<DataObject>) {
     for symbol in table.symbols().iter().filter(|symbol| symbol.bytes > 0) {
         let (address, bytes) = (symbol.address, symbol.bytes);
         // Includes functions, whose code may be read as data.
@@ -73,7 +73,7 @@ pub(super) fn symbols(touched: &Touched, table: &SymbolTable, data: &mut Vec<Dat
 /// Adds the slabs, page cache pages and page descriptors that were accessed, with the layouts of
 /// their types.
 pub(super) fn ranges(
-    touched: &Touched,
+    touched: &TouchedAddresses,
     ranges: &[Range],
     types: &[Arc<Btf>],
     description: &mut Description,
@@ -124,7 +124,7 @@ pub(super) fn ranges(
 }
 
 /// Adds accessed memory that nothing else names, in pieces of at most a page.
-fn other_pages(touched: &Touched, ranges: &[Range], data: &mut Vec<DataObject>) {
+fn other_pages(touched: &TouchedAddresses, ranges: &[Range], data: &mut Vec<DataObject>) {
     let is_memory = |range: &&Range| range.usage == Usage::Memory;
     let (memory, others): (Vec<&Range>, Vec<&Range>) = ranges.iter().partition(is_memory);
     let end = |range: &Range| range.address.saturating_add(range.bytes);
@@ -181,7 +181,7 @@ fn keep(layout: TypeLayout, kept: &mut Vec<TypeLayout>) -> &TypeLayout {
 /// Adds accessed vmalloc memory: task stacks, devices, and other mappings named after the function
 /// that made them.
 pub(super) fn mappings(
-    touched: &Touched,
+    touched: &TouchedAddresses,
     text: &str,
     data: &mut Vec<DataObject>,
 ) -> Result<(), SymbolsError> {
@@ -220,7 +220,7 @@ fn mapping(line: &str) -> Option<(u64, u64, &str)> {
 }
 
 /// Adds user space and areas at fixed addresses, if they were accessed.
-pub(super) fn fixed(touched: &Touched, data: &mut Vec<DataObject>) {
+pub(super) fn fixed(touched: &TouchedAddresses, data: &mut Vec<DataObject>) {
     if touched.is_accessed(0, KERNEL_BEGIN - 1) {
         let (kind, name) = (DataKind::User, "user side".to_owned());
         data.push(DataObject { bytes: KERNEL_BEGIN, kind, name, ..DataObject::default() });

@@ -13,7 +13,7 @@ use crate::btf::Btf;
 use crate::elf::Binary;
 use crate::kallsyms::Kallsyms;
 use crate::symbol::{Symbol, SymbolTable};
-use crate::touched::Touched;
+use crate::touched::TouchedAddresses;
 use crate::{SymbolsError, memory};
 
 pub use program::{images, program};
@@ -59,7 +59,10 @@ pub struct Sources<'a> {
 ///
 /// # Errors
 /// A source cannot be read, is damaged, or does not belong to the others.
-pub fn describe(touched: &Touched, sources: &Sources<'_>) -> Result<Description, SymbolsError> {
+pub fn describe(
+    touched: &TouchedAddresses,
+    sources: &Sources<'_>,
+) -> Result<Description, SymbolsError> {
     let mut description = Description::default();
     let mut symbols = Vec::new();
     let mut objects = Vec::new();
@@ -104,7 +107,7 @@ pub fn describe(touched: &Touched, sources: &Sources<'_>) -> Result<Description,
     data::symbols(touched, &table, &mut description.data);
     let mut functions = code::functions(touched, &table);
     for (binary, bias, object) in &binaries {
-        code::sources(touched, binary, (*bias, *object), &mut functions, &mut description)?;
+        code::sources(touched, binary, *bias, *object, &mut functions, &mut description)?;
     }
     description.functions = functions.into_iter().map(|(function, _)| function).collect();
     description.sort();

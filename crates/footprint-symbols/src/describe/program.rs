@@ -14,7 +14,7 @@ use footprint_trace::trace_file::open_plain;
 use crate::SymbolsError;
 use crate::describe::{Image, Sources, describe};
 use crate::elf::Binary;
-use crate::touched::Touched;
+use crate::touched::TouchedAddresses;
 
 /// Size of the read buffer.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -27,7 +27,7 @@ const BUFFER_BYTES: usize = 1 << 18;
 pub fn program(trace: &Path) -> Result<(Description, Option<Ending>), SymbolsError> {
     let file = open_plain(trace).map_err(TraceError::Io)?;
     let mut reader = TraceReader::new(BufReader::with_capacity(BUFFER_BYTES, file))?;
-    let touched = Touched::of(&mut reader)?;
+    let touched = TouchedAddresses::read(&mut reader)?;
     let maps = attachments::read(trace, MAPS)?.unwrap_or_default();
     let named = images(&maps, &touched)
         .and_then(|images| describe(&touched, &Sources { kernel: None, images }));
@@ -43,7 +43,7 @@ pub fn program(trace: &Path) -> Result<(Description, Option<Ending>), SymbolsErr
 ///
 /// # Errors
 /// Such a file no longer exists, or is not an ELF file.
-pub fn images(maps: &[u8], touched: &Touched) -> Result<Vec<Image>, SymbolsError> {
+pub fn images(maps: &[u8], touched: &TouchedAddresses) -> Result<Vec<Image>, SymbolsError> {
     let text = String::from_utf8_lossy(maps);
     let mut executed = BTreeMap::<String, Mapping>::new();
     for mapping in text.lines().filter_map(Mapping::parse) {

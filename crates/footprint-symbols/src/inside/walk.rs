@@ -60,7 +60,7 @@ enum SlabMark {
 }
 
 impl Layout {
-    fn of(btf: &Btf) -> Result<Self, SymbolsError> {
+    fn new(btf: &Btf) -> Result<Self, SymbolsError> {
         let bits = |structure, member, what| {
             let found = btf.member_bits(structure, member);
             found.map(|(offset, _)| offset as usize).ok_or(SymbolsError::NoType(what))
@@ -141,7 +141,7 @@ pub(crate) fn memory_table_of(
     symbols: &str,
     btf: &[u8],
 ) -> Result<String, SymbolsError> {
-    let layout = Layout::of(&Btf::parse("vmlinux", btf)?)?;
+    let layout = Layout::new(&Btf::parse("vmlinux", btf)?)?;
     let kcore = Kcore::open(path)?;
     let cannot = |error| SymbolsError::Io { path: path.to_owned(), error };
     let address = kallsyms::find(symbols, "mem_section");

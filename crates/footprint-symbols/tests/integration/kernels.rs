@@ -3,7 +3,7 @@
 use footprint::description::{DataKind, DataObject, Description};
 use footprint_symbols::SymbolsError;
 use footprint_symbols::describe::{KernelSources, Sources, describe};
-use footprint_symbols::touched::Touched;
+use footprint_symbols::touched::TouchedAddresses;
 use footprint_trace::TracedBlock;
 use footprint_trace::event::{Access, AccessKind, EventEncoder};
 use footprint_trace::header::{Coverage, Header, Scope};
@@ -31,7 +31,7 @@ const MAPPINGS: &str = "\
 ";
 
 /// A trace that executes one instruction of each function and accesses the addresses.
-fn touched(functions: &[u64], accesses: &[u64]) -> Touched {
+fn touched(functions: &[u64], accesses: &[u64]) -> TouchedAddresses {
     let limit_bytes = 1 << 20;
     let (scope, coverage) = (Scope::Machine, Coverage::Whole);
     let header = Header { architecture: 62, scope, coverage, limit_bytes };
@@ -53,7 +53,7 @@ fn touched(functions: &[u64], accesses: &[u64]) -> Touched {
     }
     writer.write_events(0, &mut encoder).unwrap();
     let trace = writer.finish(None, 0).unwrap();
-    Touched::of(&mut TraceReader::new(&*trace).unwrap()).unwrap()
+    TouchedAddresses::read(&mut TraceReader::new(&*trace).unwrap()).unwrap()
 }
 
 fn data_at(description: &Description, address: u64) -> Option<&DataObject> {

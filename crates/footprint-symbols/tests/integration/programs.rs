@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use footprint::description::{DataKind, Description};
 use footprint_symbols::describe::{Sources, describe, images};
 use footprint_symbols::elf::Binary;
-use footprint_symbols::touched::Touched;
+use footprint_symbols::touched::TouchedAddresses;
 use footprint_trace::attachments;
 use footprint_trace::maps::Mapping;
 use footprint_trace::reader::TraceReader;
@@ -81,12 +81,12 @@ fn described(options: &[&str]) -> Option<(TempDir, PathBuf, Description)> {
     Some((directory, trace, description))
 }
 
-fn touched(trace: &Path) -> Touched {
+fn touched(trace: &Path) -> TouchedAddresses {
     let source = BufReader::with_capacity(1 << 16, File::open(trace).unwrap());
-    Touched::of(&mut TraceReader::new(source).unwrap()).unwrap()
+    TouchedAddresses::read(&mut TraceReader::new(source).unwrap()).unwrap()
 }
 
-fn check(description: &Description, touched: &Touched) {
+fn check(description: &Description, touched: &TouchedAddresses) {
     let function = |name: &str| description.functions.iter().find(|one| one.name == name);
     let called = function("called").unwrap();
     assert_eq!(called.file.as_deref(), Some("program.c"));

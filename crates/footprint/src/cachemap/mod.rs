@@ -96,7 +96,7 @@ impl MappedLine {
 
 /// What a walk knew: the code and the stacks that footprints refer to, and what is called what.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub struct WalkedTrace<'a> {
     /// The blocks executed.
     pub code: &'a Code,
     /// The stacks seen.
@@ -107,7 +107,7 @@ pub struct Known<'a> {
     pub names: &'a Description,
 }
 
-impl Known<'_> {
+impl WalkedTrace<'_> {
     fn counts(&self, context: Context) -> bool {
         context.counts(self.scope)
     }
@@ -116,22 +116,22 @@ impl Known<'_> {
 impl Cachemap {
     /// The map of a footprint over the contexts that count ([`Context::counts`]).
     #[must_use]
-    pub fn new(of: CachemapOf, footprint: &Footprint, known: Known<'_>) -> Self {
-        let counts = |context| known.counts(context);
+    pub fn new(of: CachemapOf, footprint: &Footprint, trace: WalkedTrace<'_>) -> Self {
+        let counts = |context| trace.counts(context);
         let (found, touches) = match of {
             CachemapOf::Instructions => (
-                instruction_map(footprint, known.code, known.stacks, counts),
-                code_touches(footprint, known),
+                instruction_map(footprint, trace.code, trace.stacks, counts),
+                code_touches(footprint, trace),
             ),
             CachemapOf::Data => {
                 let contents = [Content::Loads, Content::Stores];
-                let found = data_map(footprint, known.stacks, &contents, counts);
-                (found, data_touches(footprint, known))
+                let found = data_map(footprint, trace.stacks, &contents, counts);
+                (found, data_touches(footprint, trace))
             }
         };
         let names = match of {
-            CachemapOf::Instructions => code_names(footprint, known),
-            CachemapOf::Data => data_names(&found, known.names),
+            CachemapOf::Instructions => code_names(footprint, trace),
+            CachemapOf::Data => data_names(&found, trace.names),
         };
         Self { of, lines: joined(found, names, touches) }
     }
@@ -163,11 +163,11 @@ fn joined(
     lines.collect()
 }
 
-fn code_touches(footprint: &Footprint, known: Known<'_>) -> Touches {
+fn code_touches(footprint: &Footprint, trace: WalkedTrace<'_>) -> Touches {
     let mut touches = Touches::default();
     for execution in &footprint.executions {
-        let Some(block) = known.code.get(execution.block) else { continue };
-        if known.counts(known.stacks.context(execution.stack)) {
+        let Some(block) = trace.code.get(execution.block) else { continue };
+        if trace.counts(trace.stacks.context(execution.stack)) {
             for (line, mask) in lines_of(block.address, block.next) {
                 *touches.entry(line).or_default().entry(execution.stack).or_default() |= mask;
             }
@@ -176,10 +176,10 @@ fn code_touches(footprint: &Footprint, known: Known<'_>) -> Touches {
     touches
 }
 
-fn data_touches(footprint: &Footprint, known: Known<'_>) -> Touches {
+fn data_touches(footprint: &Footprint, trace: WalkedTrace<'_>) -> Touches {
     let mut touches = Touches::default();
     for touch in &footprint.touches {
-        if known.counts(known.stacks.context(touch.stack)) {
+        if trace.counts(trace.stacks.context(touch.stack)) {
             let stacks = touches.entry(touch.line).or_default();
             *stacks.entry(touch.stack).or_default() |= touch.loads | touch.stores;
         }
@@ -188,13 +188,13 @@ fn data_touches(footprint: &Footprint, known: Known<'_>) -> Touches {
 }
 
 /// The functions whose code was executed in each line, in the order of their addresses.
-fn code_names(footprint: &Footprint, known: Known<'_>) -> HashMap<u64, String, BuildMix> {
+fn code_names(footprint: &Footprint, trace: WalkedTrace<'_>) -> HashMap<u64, String, BuildMix> {
     let mut found: BTreeMap<(u64, u64), &str> = BTreeMap::new();
     for execution in &footprint.executions {
-        let Some(block) = known.code.get(execution.block) else { continue };
-        let function = known.names.function(block.address);
+        let Some(block) = trace.code.get(execution.block) else { continue };
+        let function = trace.names.function(block.address);
         if let Some(function) = function
-            && known.counts(known.stacks.context(execution.stack))
+            && trace.counts(trace.stacks.context(execution.stack))
         {
             for (line, _) in lines_of(block.address, block.next) {
                 found.insert((line, function.address), &function.name);
@@ -216,7 +216,7 @@ fn data_names(found: &[ByteCounts], names: &Description) -> HashMap<u64, String,
     let names = DataNames::new(names);
     let named = found.iter().map(|ByteCounts { line, counts }| {
         let touched = (0..LINE_BYTES).zip(counts.iter()).filter(|&(_, &count)| count > 0);
-        (*line, names.of_bytes(touched.map(|(offset, _)| line + offset)))
+        (*line, names.name_of(touched.map(|(offset, _)| line + offset)))
     });
     named.collect()
 }

@@ -31,13 +31,13 @@ impl<'a> DataNames<'a> {
     }
 
     /// The name of some bytes of one line, given in address order: `dentry+0x38 d_lockref`.
-    pub(super) fn of_bytes(&self, addresses: impl Iterator<Item = u64>) -> String {
-        let mut parts: Vec<Part<'_>> = Vec::new();
+    pub(super) fn name_of(&self, addresses: impl Iterator<Item = u64>) -> String {
+        let mut parts: Vec<ElementBytes<'_>> = Vec::new();
         for address in addresses {
             let Some(element) = self.element(address) else { continue };
             let is_new = parts.last().is_none_or(|part| part.element.address != element.address);
             if is_new {
-                parts.push(Part { element, first: address, fields: Vec::new() });
+                parts.push(ElementBytes { element, first: address, fields: Vec::new() });
             }
             if let Some(part) = parts.last_mut()
                 && let Some(field) = self.field(element, address - element.address)
@@ -46,7 +46,7 @@ impl<'a> DataNames<'a> {
                 part.fields.push(field);
             }
         }
-        let mut names: Vec<String> = parts.iter().map(Part::name).collect();
+        let mut names: Vec<String> = parts.iter().map(ElementBytes::name).collect();
         names.dedup();
         names.join(", ")
     }
@@ -79,14 +79,14 @@ impl<'a> DataNames<'a> {
 
 /// The bytes of one element in one line.
 #[derive(Clone, Debug)]
-struct Part<'a> {
+struct ElementBytes<'a> {
     element: Element<'a>,
     /// The first byte touched.
     first: u64,
     fields: Vec<&'a str>,
 }
 
-impl Part<'_> {
+impl ElementBytes<'_> {
     fn name(&self) -> String {
         let DataObject { kind, name, .. } = self.element.object;
         let name = match kind {
@@ -158,7 +158,7 @@ mod tests {
     fn bytes_are_named_by_object_place_and_field() {
         let description = description();
         let names = DataNames::new(&description);
-        let of = |addresses: &[u64]| names.of_bytes(addresses.iter().copied());
+        let of = |addresses: &[u64]| names.name_of(addresses.iter().copied());
         assert_eq!(of(&[0x10b0, 0x10b4]), "dentry+0x30 d_lockref count", "the second element");
         assert_eq!(of(&[0x1080]), "dentry d_flags");
         assert_eq!(of(&[0x1078]), "dentry+0x78", "behind all fields");

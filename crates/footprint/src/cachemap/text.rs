@@ -13,7 +13,7 @@ const BEFORE_NAME: usize = 16 + 1 + 32 + 1;
 
 /// Which lines are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rows {
+pub enum LineFilter {
     /// All, in address order.
     All,
     /// At most this many, with the fewest bytes used first.
@@ -22,10 +22,10 @@ pub enum Rows {
 
 /// The map as text, preceded by a legend, with lines cut off at `width` columns.
 #[must_use]
-pub fn text(map: &Cachemap, rows: Rows, width: usize) -> String {
+pub fn text(map: &Cachemap, rows: LineFilter, width: usize) -> String {
     let lines: Vec<&MappedLine> = match rows {
-        Rows::All => map.lines.iter().collect(),
-        Rows::Wasteful(most) => map.by_waste().into_iter().take(most).collect(),
+        LineFilter::All => map.lines.iter().collect(),
+        LineFilter::Wasteful(most) => map.by_waste().into_iter().take(most).collect(),
     };
     let mut text =
         String::from("One row per 64-byte line, two bytes per character; times touched:\n");
@@ -75,13 +75,13 @@ mod tests {
             line(0xffff_8000_0000_0080, 1, 4, "some"),
         ];
         let map = Cachemap { of: CachemapOf::Data, lines };
-        let shown = text(&map, Rows::Wasteful(2), 80);
+        let shown = text(&map, LineFilter::Wasteful(2), 80);
         let rows: Vec<&str> = shown.lines().skip(3).collect();
         assert!(rows[0].starts_with("ffff800000000040 ++.............................. long"));
         assert_eq!(rows[0].len(), 80);
         assert!(rows[1].starts_with("ffff800000000080 --...") && rows[1].ends_with(" some"));
         assert_eq!(rows[3], "and 1 more lines, of which more bytes are used");
-        let all = text(&map, Rows::All, 80);
+        let all = text(&map, LineFilter::All, 80);
         assert!(all.lines().nth(3).unwrap().contains(&"@".repeat(32)), "{all}");
         assert!(!all.contains("more lines"));
     }

@@ -13,21 +13,21 @@ const DEFAULT: &str = include_str!("../../assets/categories.txt");
 pub struct Categories {
     rules: Vec<Rule>,
     /// The first rule of each pattern without wildcards.
-    exact: HashMap<(What, String), usize>,
+    exact: HashMap<(Attribute, String), usize>,
     /// The other rules.
     globs: Vec<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Rule {
-    what: What,
+    attribute: Attribute,
     pattern: String,
     /// `None` if the function belongs to its caller.
     category: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum What {
+enum Attribute {
     Path,
     Symbol,
     Module,
@@ -81,7 +81,7 @@ impl Categories {
             if rule.pattern.contains(['*', '?']) {
                 globs.push(number);
             } else {
-                exact.entry((rule.what, rule.pattern.clone())).or_insert(number);
+                exact.entry((rule.attribute, rule.pattern.clone())).or_insert(number);
             }
         }
         Ok(Self { rules, exact, globs })
@@ -90,10 +90,12 @@ impl Categories {
     /// A function's category; `None` if it belongs to its caller.
     #[must_use]
     pub fn category(&self, subject: Subject<'_>) -> Option<&str> {
-        let exact = [What::Path, What::Symbol, What::Module].into_iter().filter_map(|what| {
-            let text = what.text(subject)?.to_owned();
-            self.exact.get(&(what, text)).copied()
-        });
+        let exact = [Attribute::Path, Attribute::Symbol, Attribute::Module].into_iter().filter_map(
+            |attribute| {
+                let text = attribute.text(subject)?.to_owned();
+                self.exact.get(&(attribute, text)).copied()
+            },
+        );
         let exact = exact.min().unwrap_or(self.rules.len());
         let mut earlier = self.globs.iter().copied().take_while(|&number| number < exact);
         let number = earlier.find(|&number| self.rules[number].matches(subject)).unwrap_or(exact);
@@ -115,25 +117,25 @@ impl Categories {
 
 impl Rule {
     fn parse(line: &str) -> Option<Self> {
-        let (what, rest) = line.split_once(char::is_whitespace)?;
+        let (attribute, rest) = line.split_once(char::is_whitespace)?;
         let (pattern, category) = rest.trim_start().split_once(char::is_whitespace)?;
-        let what = match what {
-            "path" => What::Path,
-            "symbol" => What::Symbol,
-            "module" => What::Module,
+        let attribute = match attribute {
+            "path" => Attribute::Path,
+            "symbol" => Attribute::Symbol,
+            "module" => Attribute::Module,
             _ => return None,
         };
         let category = category.trim();
         let category = (category != "-").then(|| category.to_owned());
-        Some(Self { what, pattern: pattern.to_owned(), category })
+        Some(Self { attribute, pattern: pattern.to_owned(), category })
     }
 
     fn matches(&self, subject: Subject<'_>) -> bool {
-        self.what.text(subject).is_some_and(|text| matches(&self.pattern, text))
+        self.attribute.text(subject).is_some_and(|text| matches(&self.pattern, text))
     }
 }
 
-impl What {
+impl Attribute {
     /// The text that rules of this kind match against.
     fn text(self, subject: Subject<'_>) -> Option<&str> {
         match (self, subject.file) {

@@ -7,7 +7,7 @@ use footprint_trace::event::{Access, AccessKind};
 use smallvec::SmallVec;
 
 use super::LINE_BYTES;
-use super::footprint::{DataTouch, Execution, Footprint, Part};
+use super::footprint::{DataTouch, Execution, Footprint, RangeAccesses};
 use crate::hash::BuildMix;
 use crate::trace::{Code, Completeness, Observer, Region, StackId, StackTree, Step, Touch};
 
@@ -34,7 +34,7 @@ pub struct Selection {
 #[derive(Clone, Debug)]
 pub struct Collector {
     selection: Selection,
-    tables: Vec<Tables>,
+    tables: Vec<RegionTables>,
     /// Indices of tables that have been taken and can be reused.
     free: Vec<usize>,
     /// Indices of tables whose region has ended and that no other region shares.
@@ -53,7 +53,7 @@ pub struct Collector {
 }
 
 #[derive(Clone, Debug)]
-struct Tables {
+struct RegionTables {
     /// A unique number, since places are reused.
     number: u32,
     footprint: Footprint,
@@ -131,7 +131,8 @@ impl Collector {
     /// Opens a table for a region and returns its index.
     fn open(&mut self, region: Region) -> usize {
         let indices = self.spare.take().unwrap_or_default();
-        let tables = Tables { number: self.count, footprint: Footprint::empty(region), indices };
+        let tables =
+            RegionTables { number: self.count, footprint: Footprint::empty(region), indices };
         self.count += 1;
         match self.free.pop() {
             Some(place) => {
@@ -171,7 +172,7 @@ impl Collector {
 
     /// Counts an access to bytes of one line.
     #[inline]
-    fn touch(&mut self, place: usize, step: &Step<'_>, line: u64, part: Part) {
+    fn touch(&mut self, place: usize, step: &Step<'_>, line: u64, part: RangeAccesses) {
         let key = (self.tables[place].number, step.stack);
         let latest = self.latest(step.id);
         let is_latest = latest.touch_key == key && latest.line == line;
@@ -198,7 +199,7 @@ impl Collector {
     }
 }
 
-impl Tables {
+impl RegionTables {
     fn execution(&mut self, stack: StackId, block: BlockId) -> u32 {
         let executions = &mut self.footprint.executions;
         *self.indices.executions.entry((stack, block)).or_insert_with(|| {
@@ -222,15 +223,15 @@ fn index_of_last(length: usize) -> u32 {
 
 impl DataTouch {
     fn new(line: u64, stack: StackId, block: BlockId) -> Self {
-        Self { line, stack, block, loads: 0, stores: 0, parts: SmallVec::new(), latest: 0 }
+        Self { line, stack, block, loads: 0, stores: 0, accesses: SmallVec::new(), latest: 0 }
     }
 
     #[inline]
-    fn add(&mut self, part: Part) {
+    fn add(&mut self, part: RangeAccesses) {
         // An instruction that returns to a line usually accesses the same bytes in the same order.
-        let next = if self.latest + 1 < self.parts.len() { self.latest + 1 } else { 0 };
+        let next = if self.latest + 1 < self.accesses.len() { self.latest + 1 } else { 0 };
         for at in [next, self.latest] {
-            if let Some(known) = self.parts.get_mut(at)
+            if let Some(known) = self.accesses.get_mut(at)
                 && known.is_like(&part)
             {
                 known.count += 1;
@@ -242,7 +243,7 @@ impl DataTouch {
     }
 
     #[cold]
-    fn search(&mut self, part: Part) {
+    fn search(&mut self, part: RangeAccesses) {
         let touched = match part.kind {
             AccessKind::Load => &mut self.loads,
             AccessKind::Store => &mut self.stores,
@@ -250,16 +251,16 @@ impl DataTouch {
         // If some of the bytes are new, no existing part can match.
         let is_known = *touched & part.mask() == part.mask();
         *touched |= part.mask();
-        let known = self.parts.iter().position(|known| is_known && known.is_like(&part));
-        self.latest = known.unwrap_or(self.parts.len());
+        let known = self.accesses.iter().position(|known| is_known && known.is_like(&part));
+        self.latest = known.unwrap_or(self.accesses.len());
         match known {
-            Some(at) => self.parts[at].count += 1,
-            None => self.parts.push(part),
+            Some(at) => self.accesses[at].count += 1,
+            None => self.accesses.push(part),
         }
     }
 }
 
-impl Part {
+impl RangeAccesses {
     /// Whether both are the same kind of access to the same bytes.
     #[inline]
     fn is_like(&self, other: &Self) -> bool {
@@ -290,7 +291,7 @@ impl Observer for Collector {
         {
             return;
         }
-        let is_same = |tables: &Tables| is_repetition(tables.footprint.region, region);
+        let is_same = |tables: &RegionTables| is_repetition(tables.footprint.region, region);
         let known = if merges { self.tables.iter().position(is_same) } else { None };
         if let Some(known) = known.filter(|_| region != Region::Unmarked) {
             self.tables[known].footprint.repetitions += 1;
@@ -313,7 +314,7 @@ impl Observer for Collector {
     fn access(&mut self, _: &Code, _: &StackTree, touch: Touch<'_>) {
         let Touch { step, access } = touch;
         let Some(place) = self.place(step.vcpu) else { return };
-        parts(access).for_each(|(line, part)| self.touch(place, &step, line, part));
+        split_by_line(access).for_each(|(line, part)| self.touch(place, &step, line, part));
     }
 
     fn end(&mut self, vcpu: u32, completeness: Completeness) {
@@ -337,7 +338,7 @@ impl Observer for Collector {
 
 /// Splits an access at line boundaries.
 #[inline]
-fn parts(access: Access) -> impl Iterator<Item = (u64, Part)> {
+fn split_by_line(access: Access) -> impl Iterator<Item = (u64, RangeAccesses)> {
     let Access { kind, address, bytes } = access;
     let mut at = address;
     let mut left = u64::from(bytes);
@@ -347,7 +348,7 @@ fn parts(access: Access) -> impl Iterator<Item = (u64, Part)> {
         }
         let offset = at % LINE_BYTES;
         let here = left.min(LINE_BYTES - offset);
-        let part = Part {
+        let part = RangeAccesses {
             kind,
             offset: (offset & 63) as u8,
             bytes: (here & 127) as u8,
@@ -385,7 +386,7 @@ mod tests {
     fn accesses_are_cut_at_lines() {
         let access = Access { kind: AccessKind::Store, address: 0x103c, bytes: 72 };
         let found: Vec<_> =
-            parts(access).map(|(line, part)| (line, part.offset, part.bytes)).collect();
+            split_by_line(access).map(|(line, part)| (line, part.offset, part.bytes)).collect();
         assert_eq!(found, [(0x1000, 60, 4), (0x1040, 0, 64), (0x1080, 0, 4)]);
         assert_eq!((mask(60, 4), mask(0, 64), mask(1, 2)), (0xf << 60, u64::MAX, 6));
     }

@@ -92,7 +92,7 @@ impl Footprint {
                 let summary = lines.entry(touch.line).or_default();
                 summary.loaded_or_executed |= touch.loads;
                 summary.stored |= touch.stores;
-                for part in &touch.parts {
+                for part in &touch.accesses {
                     summary.accesses += part.count;
                     match part.kind {
                         _ if !part.is_start => {}

@@ -31,14 +31,14 @@ pub struct DataTouch {
     /// The bytes written.
     pub stores: u64,
     /// Counts of accesses, by the bytes that they touch.
-    pub parts: SmallVec<[Part; 1]>,
+    pub accesses: SmallVec<[RangeAccesses; 1]>,
     /// Index of the part that was counted last.
     pub(super) latest: usize,
 }
 
 /// Accesses to the same bytes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct RangeAccesses {
     /// Whether they read or write.
     pub kind: AccessKind,
     /// Offset of the first byte in the line, below 64.
@@ -51,7 +51,7 @@ pub struct Part {
     pub count: u64,
 }
 
-impl Part {
+impl RangeAccesses {
     /// The bytes: bit 0 is the line's first.
     #[must_use]
     pub fn mask(&self) -> u64 {

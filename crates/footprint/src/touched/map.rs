@@ -36,8 +36,8 @@ pub enum Content {
     Stores,
 }
 
-impl Content {
-    fn of(kind: AccessKind) -> Self {
+impl From<AccessKind> for Content {
+    fn from(kind: AccessKind) -> Self {
         match kind {
             AccessKind::Load => Self::Loads,
             AccessKind::Store => Self::Stores,
@@ -92,8 +92,8 @@ pub fn data_map(
     let mut found = Counts::new();
     for touch in &footprint.touches {
         if counts(stacks.context(touch.stack)) {
-            for part in &touch.parts {
-                if contents.contains(&Content::of(part.kind)) {
+            for part in &touch.accesses {
+                if contents.contains(&Content::from(part.kind)) {
                     add(&mut found, touch.line, part.mask(), part.count);
                 }
             }
@@ -121,8 +121,8 @@ pub fn uses_of(footprint: &Footprint, code: &Code, address: u64) -> Vec<ByteUse>
     for touch in footprint.touches.iter().filter(|touch| touch.line == line) {
         let instruction = instruction_of(code, touch.block);
         for content in [Content::Loads, Content::Stores] {
-            let parts = touch.parts.iter();
-            let parts = parts.filter(|part| Content::of(part.kind) == content);
+            let parts = touch.accesses.iter();
+            let parts = parts.filter(|part| Content::from(part.kind) == content);
             let count = parts.filter(|part| part.mask() & bit != 0).map(|part| part.count).sum();
             if count > 0 {
                 uses.push(ByteUse { content, stack: touch.stack, instruction, count });

@@ -14,7 +14,7 @@ mod map;
 pub use collector::{Collector, Repeated, Selection};
 pub use figures::Figures;
 pub(crate) use figures::lines_of;
-pub use footprint::{DataTouch, Execution, Footprint, Part};
+pub use footprint::{DataTouch, Execution, Footprint, RangeAccesses};
 pub use map::{ByteCounts, ByteUse, Content, data_map, instruction_map, uses_of};
 
 /// Size of the cache lines that footprints are counted in, as in all current x86-64 processors.

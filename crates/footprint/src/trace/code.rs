@@ -10,17 +10,17 @@ use super::stacks::Context;
 
 /// Whether code runs in user mode or in the kernel. A program only has user mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
+pub enum Privilege {
     /// User mode.
     User,
     /// The kernel: the upper half of the address space.
     Kernel,
 }
 
-impl Side {
-    /// The side that an address belongs to.
+impl Privilege {
+    /// The privilege of code at an address.
     #[must_use]
-    pub fn of(address: u64, scope: Scope) -> Self {
+    pub fn from_address(address: u64, scope: Scope) -> Self {
         if scope == Scope::Machine && address >> 63 == 1 { Self::Kernel } else { Self::User }
     }
 }
@@ -38,8 +38,8 @@ pub struct CodeBlock {
     pub flow: Flow,
     /// The function that contains it, if that has a name.
     pub function: Option<FunctionId>,
-    /// The side that it is on.
-    pub side: Side,
+    /// The privilege that it runs with.
+    pub privilege: Privilege,
     /// The context that begins here unless this is the target of a jump: the block is the entry of
     /// an interrupt or exception.
     pub(super) entry: Option<Context>,
@@ -105,9 +105,9 @@ impl Code {
             self.blocks.resize(at + 1, None);
         }
         let (last, code) = block.instructions().last().unwrap_or((block.address, &[]));
-        let flow = Flow::of(last, code);
+        let flow = Flow::decode(last, code);
         let function = names.function(block.address);
-        let side = Side::of(block.address, self.scope);
+        let privilege = Privilege::from_address(block.address, self.scope);
         let name = function.and_then(|function| names.name(function));
         let is_start = function == Some(FunctionId(block.address));
         let entry = name.and_then(|name| entry_context(name, is_start));
@@ -117,8 +117,8 @@ impl Code {
             last,
             flow,
             function,
-            side,
-            entry: entry.filter(|_| side == Side::Kernel),
+            privilege,
+            entry: entry.filter(|_| privilege == Privilege::Kernel),
             slot_access: match flow {
                 Flow::Call(_) => Some(AccessKind::Store),
                 Flow::Return => Some(AccessKind::Load),

@@ -26,7 +26,7 @@ pub enum Flow {
 impl Flow {
     /// Decodes the instruction at an address.
     #[must_use]
-    pub fn of(address: u64, code: &[u8]) -> Self {
+    pub fn decode(address: u64, code: &[u8]) -> Self {
         let next = address.wrapping_add(code.len() as u64);
         let opcode = code.iter().position(|byte| !is_prefix(*byte)).unwrap_or(code.len());
         match code[opcode..] {
@@ -97,7 +97,7 @@ mod tests {
             (&[0xff, 0x30], Flow::Next), // push (%rax)
         ];
         for (code, flow) in known {
-            assert_eq!(Flow::of(0x1000, code), flow, "{code:x?}");
+            assert_eq!(Flow::decode(0x1000, code), flow, "{code:x?}");
         }
     }
 }

@@ -15,9 +15,9 @@ mod shadow;
 mod stacks;
 mod walk;
 
-pub use code::{Code, CodeBlock, Side};
+pub use code::{Code, CodeBlock, Privilege};
 pub use flow::Flow;
 pub use names::{FunctionId, Nameless, Names};
-pub use only::Only;
+pub use only::RegionFilter;
 pub use stacks::{CallSite, Context, StackId, StackTree};
 pub use walk::{Completeness, Observer, Region, Step, Touch, Walk};

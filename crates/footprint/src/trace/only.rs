@@ -6,7 +6,7 @@ use super::walk::{Completeness, Observer, Region, Step, Touch};
 
 /// Forwards what belongs to some regions.
 #[derive(Debug)]
-pub struct Only<'a, O> {
+pub struct RegionFilter<'a, O> {
     observer: O,
     /// `None` means all of them.
     regions: Option<&'a [Region]>,
@@ -14,7 +14,7 @@ pub struct Only<'a, O> {
     vcpus: Vec<u32>,
 }
 
-impl<'a, O: Observer> Only<'a, O> {
+impl<'a, O: Observer> RegionFilter<'a, O> {
     /// Forwards to `observer` what belongs to one of `regions`, or everything if `None`.
     pub fn new(observer: O, regions: Option<&'a [Region]>) -> Self {
         Self { observer, regions, vcpus: Vec::new() }
@@ -26,7 +26,7 @@ impl<'a, O: Observer> Only<'a, O> {
     }
 }
 
-impl<O: Observer> Observer for Only<'_, O> {
+impl<O: Observer> Observer for RegionFilter<'_, O> {
     fn begin(&mut self, vcpu: u32, region: Region) {
         if self.regions.is_none_or(|regions| regions.contains(&region)) {
             self.vcpus.push(vcpu);

@@ -20,10 +20,10 @@ use footprint_trace::BlockId;
 use footprint_trace::event::{Access, AccessKind};
 use footprint_trace::header::Scope;
 
-use super::code::{Code, CodeBlock, Side, SwitchPart};
+use super::code::{Code, CodeBlock, Privilege, SwitchPart};
 use super::flow::Flow;
 use super::names::FunctionId;
-use super::stacks::{CallSite, Context, StackId, StackTree, Start};
+use super::stacks::{CallSite, Context, StackId, StackStart, StackTree};
 use crate::hash::BuildMix;
 
 /// `THREAD_SIZE` of x86-64: 1 << 14 bytes.
@@ -61,7 +61,7 @@ struct Level {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Task {
+struct TaskStack {
     frames: Vec<Frame>,
     levels: Vec<Level>,
     is_other: bool,
@@ -69,32 +69,32 @@ struct Task {
 
 /// The shadow stacks of one vCPU.
 #[derive(Clone, Debug)]
-pub(super) struct Shadow {
+pub(super) struct ShadowStacks {
     scope: Scope,
-    task: Task,
+    task: TaskStack,
     /// Tasks that were switched away from, by their stack.
-    others: HashMap<u64, Task, BuildMix>,
+    others: HashMap<u64, TaskStack, BuildMix>,
     pending: Pending,
     /// The side, stack and function on top of the last executed block.
-    side: Side,
+    privilege: Privilege,
     top: Option<StackId>,
     function: Option<FunctionId>,
 }
 
 /// What is needed to update shadow stacks.
-pub(super) struct Scene<'a> {
+pub(super) struct CodeAndStacks<'a> {
     pub(super) code: &'a Code,
     pub(super) tree: &'a mut StackTree,
 }
 
-impl Shadow {
+impl ShadowStacks {
     pub(super) fn new(scope: Scope) -> Self {
         Self {
             scope,
-            task: Task::default(),
+            task: TaskStack::default(),
             others: HashMap::default(),
             pending: Pending::default(),
-            side: Side::User,
+            privilege: Privilege::User,
             top: None,
             function: None,
         }
@@ -113,11 +113,11 @@ impl Shadow {
 
     /// A block begins to execute. Returns the stack that it runs on top of.
     #[inline]
-    pub(super) fn arrive(&mut self, id: BlockId, scene: &mut Scene<'_>) -> Option<StackId> {
+    pub(super) fn arrive(&mut self, id: BlockId, scene: &mut CodeAndStacks<'_>) -> Option<StackId> {
         let block = scene.code.get(id)?;
         let is_plain = !self.pending.is_transfer
             && block.entry.is_none()
-            && block.side == self.side
+            && block.privilege == self.privilege
             && (block.function == self.function || block.function.is_none());
         if !is_plain || self.top.is_none() {
             self.transfer(block, scene);
@@ -138,13 +138,13 @@ impl Shadow {
         let Pending { wants, slot, .. } = self.pending;
         if wants == Some(access.kind)
             && slot == 0
-            && Side::of(access.address, self.scope) == self.side
+            && Privilege::from_address(access.address, self.scope) == self.privilege
         {
             self.pending.slot = access.address;
         }
     }
 
-    fn transfer(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
+    fn transfer(&mut self, block: &CodeBlock, scene: &mut CodeAndStacks<'_>) {
         let pending = std::mem::take(&mut self.pending);
         if self.task.levels.is_empty() {
             self.begin_level(block, first_context(block), None, scene);
@@ -155,7 +155,7 @@ impl Shadow {
     }
 
     /// Does what the last instruction was about to do, now that it is known where it led.
-    fn follow(&mut self, pending: Pending, block: &CodeBlock, scene: &mut Scene<'_>) {
+    fn follow(&mut self, pending: Pending, block: &CodeBlock, scene: &mut CodeAndStacks<'_>) {
         let Some(from) = pending.block.and_then(|id| scene.code.get(id)) else { return };
         let to = block.address;
         if let Some(context) = block.entry.filter(|_| !from.flow.expects(from.next, to)) {
@@ -167,13 +167,14 @@ impl Shadow {
                 self.call(pending.slot, from, block, scene);
             }
             Flow::Return if pending.slot != 0 => self.unwind(pending.slot, from, block, scene),
-            Flow::SystemCall if block.side != self.side => {
+            Flow::SystemCall if block.privilege != self.privilege => {
                 let done = Pending::default();
                 self.begin_level(block, Context::Operation, Some((done, from.last)), scene);
             }
             // An IRET to the next instruction only serialises; it does not return from anything.
             Flow::SystemReturn | Flow::InterruptReturn
-                if to != from.next && (block.side == Side::User || self.is_in_interrupt()) =>
+                if to != from.next
+                    && (block.privilege == Privilege::User || self.is_in_interrupt()) =>
             {
                 self.leave(block, scene);
             }
@@ -193,7 +194,7 @@ impl Shadow {
         level.is_some_and(|level| matches!(level.context, Context::Interrupt | Context::Exception))
     }
 
-    fn call(&mut self, slot: u64, from: &CodeBlock, to: &CodeBlock, scene: &mut Scene<'_>) {
+    fn call(&mut self, slot: u64, from: &CodeBlock, to: &CodeBlock, scene: &mut CodeAndStacks<'_>) {
         let base = self.base();
         while self.task.frames.len() > base + 1 {
             let frame = self.task.frames[self.task.frames.len() - 1];
@@ -210,7 +211,12 @@ impl Shadow {
             // The scheduler runs on behalf of the other task.
             Context::Operation | Context::Exception if is_preempted => {
                 let context = Context::OtherTask;
-                scene.tree.start(Start { below: Some(below), function, call_site: site, context })
+                scene.tree.start(StackStart {
+                    below: Some(below),
+                    function,
+                    call_site: site,
+                    context,
+                })
             }
             Context::User
             | Context::Operation
@@ -221,7 +227,13 @@ impl Shadow {
         self.task.frames.push(Frame { slot, return_to: from.next, stack });
     }
 
-    fn unwind(&mut self, slot: u64, from: &CodeBlock, to: &CodeBlock, scene: &mut Scene<'_>) {
+    fn unwind(
+        &mut self,
+        slot: u64,
+        from: &CodeBlock,
+        to: &CodeBlock,
+        scene: &mut CodeAndStacks<'_>,
+    ) {
         let above = self.base() + 1;
         let frames = &mut self.task.frames;
         if let Some(at) = frames[above..].iter().rposition(|frame| frame.slot == slot) {
@@ -249,7 +261,7 @@ impl Shadow {
     /// Whether the code is in the kernel and the task has no frame on the slot's stack.
     fn is_elsewhere(&self, slot: u64, from: &CodeBlock) -> bool {
         let is_here = |frame: &Frame| frame.slot != NO_SLOT && self.is_same_stack(frame.slot, slot);
-        from.side == Side::Kernel && !self.task.frames.iter().any(is_here)
+        from.privilege == Privilege::Kernel && !self.task.frames.iter().any(is_here)
     }
 
     /// Whether a slot is on the stack of a task that was switched away from.
@@ -257,13 +269,13 @@ impl Shadow {
         self.others.contains_key(&(slot >> KERNEL_STACK_BITS))
     }
 
-    fn switch(&mut self, slot: u64, to: &CodeBlock, scene: &mut Scene<'_>) {
+    fn switch(&mut self, slot: u64, to: &CodeBlock, scene: &mut CodeAndStacks<'_>) {
         let key = slot >> KERNEL_STACK_BITS;
         let next = self.others.remove(&key);
         let is_known = next.is_some();
         let left = std::mem::replace(
             &mut self.task,
-            next.unwrap_or_else(|| Task { is_other: true, ..Task::default() }),
+            next.unwrap_or_else(|| TaskStack { is_other: true, ..TaskStack::default() }),
         );
         let is_on_kernel = |frame: &&Frame| frame.slot != NO_SLOT && frame.slot >> 63 == 1;
         if let Some(frame) = left.frames.iter().find(is_on_kernel) {
@@ -296,10 +308,11 @@ impl Shadow {
         block: &CodeBlock,
         context: Context,
         interrupted: Option<(Pending, u64)>,
-        scene: &mut Scene<'_>,
+        scene: &mut CodeAndStacks<'_>,
     ) {
         // A kernel stack ends at the kernel's entry; the program's frames are not part of it.
-        let below = self.top.filter(|_| interrupted.is_some() && self.side == Side::Kernel);
+        let below =
+            self.top.filter(|_| interrupted.is_some() && self.privilege == Privilege::Kernel);
         let (interrupted, site) = interrupted.unwrap_or_default();
         let around = below.map(|below| scene.tree.context(below));
         let effective = match around {
@@ -309,22 +322,22 @@ impl Shadow {
         };
         let function = block.function.unwrap_or(FunctionId(block.address));
         let call_site = CallSite(if below.is_some() { site } else { 0 });
-        let stack = scene.tree.start(Start { below, function, call_site, context: effective });
+        let stack = scene.tree.start(StackStart { below, function, call_site, context: effective });
         self.task.levels.push(Level { context, base: self.task.frames.len(), interrupted });
         self.task.frames.push(Frame { slot: NO_SLOT, return_to: 0, stack });
     }
 
     /// Ends levels: only the top one, or all down to user mode if the block runs there.
-    fn leave(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
+    fn leave(&mut self, block: &CodeBlock, scene: &mut CodeAndStacks<'_>) {
         let mut interrupted = Pending::default();
         while let Some(level) = self.task.levels.last() {
-            if block.side == Side::User && level.context == Context::User {
+            if block.privilege == Privilege::User && level.context == Context::User {
                 break;
             }
             interrupted = level.interrupted;
             self.task.frames.truncate(level.base);
             self.task.levels.pop();
-            if block.side == Side::Kernel {
+            if block.privilege == Privilege::Kernel {
                 break;
             }
         }
@@ -332,18 +345,18 @@ impl Shadow {
             self.begin_level(block, first_context(block), None, scene);
             return;
         }
-        self.side = block.side;
+        self.privilege = block.privilege;
         self.top = self.task.frames.last().map(|frame| frame.stack);
         self.follow(interrupted, block, scene);
     }
 
     /// Makes the block's function the one on top.
-    fn settle(&mut self, block: &CodeBlock, scene: &mut Scene<'_>) {
+    fn settle(&mut self, block: &CodeBlock, scene: &mut CodeAndStacks<'_>) {
         let is_user = self.task.levels.last().is_some_and(|level| level.context == Context::User);
-        if is_user && block.side == Side::Kernel {
+        if is_user && block.privilege == Privilege::Kernel {
             // The kernel was entered at an entry point without a name.
             self.begin_level(block, Context::Exception, Some(Default::default()), scene);
-        } else if !is_user && block.side == Side::User {
+        } else if !is_user && block.privilege == Privilege::User {
             self.leave(block, scene);
         }
         let frame = self.task.frames.last_mut().expect("a level has a frame");
@@ -352,15 +365,15 @@ impl Shadow {
         {
             frame.stack = scene.tree.replace(frame.stack, function);
         }
-        self.side = block.side;
+        self.privilege = block.privilege;
         self.top = Some(frame.stack);
         self.function = Some(scene.tree.function(frame.stack));
     }
 }
 
 fn first_context(block: &CodeBlock) -> Context {
-    match block.side {
-        Side::User => Context::User,
-        Side::Kernel => block.entry.unwrap_or(Context::Operation),
+    match block.privilege {
+        Privilege::User => Context::User,
+        Privilege::Kernel => block.entry.unwrap_or(Context::Operation),
     }
 }

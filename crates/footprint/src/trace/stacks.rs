@@ -78,7 +78,7 @@ const NONE: StackId = StackId(u32::MAX);
 
 /// Where and on whose behalf a stack begins.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Start {
+pub(super) struct StackStart {
     /// The stack that was interrupted, if it is part of the new one.
     pub(super) below: Option<StackId>,
     pub(super) function: FunctionId,
@@ -145,8 +145,8 @@ impl StackTree {
         })
     }
 
-    pub(super) fn start(&mut self, start: Start) -> StackId {
-        let Start { below, function, call_site, context } = start;
+    pub(super) fn start(&mut self, start: StackStart) -> StackId {
+        let StackStart { below, function, call_site, context } = start;
         self.intern(Node { parent: below.unwrap_or(NONE), function, call_site, context })
     }
 

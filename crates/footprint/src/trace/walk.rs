@@ -11,7 +11,7 @@ use footprint_trace::{BlockId, TraceError};
 
 use super::code::{Code, CodeBlock};
 use super::names::Names;
-use super::shadow::{Scene, Shadow};
+use super::shadow::{CodeAndStacks, ShadowStacks};
 use super::stacks::{StackId, StackTree};
 use crate::hash::BuildMix;
 
@@ -81,7 +81,7 @@ pub trait Observer {
 #[derive(Clone, Debug)]
 struct Vcpu {
     number: u32,
-    shadow: Shadow,
+    shadow: ShadowStacks,
     region: Option<Region>,
     executed: Option<(BlockId, StackId)>,
 }
@@ -206,7 +206,7 @@ impl<N: Names> Walk<N> {
     fn execute(&mut self, number: u32, id: BlockId, observer: &mut impl Observer) {
         self.turn_to(number, observer);
         let vcpu = &mut self.vcpus[self.current];
-        let mut scene = Scene { code: &self.code, tree: &mut self.stacks };
+        let mut scene = CodeAndStacks { code: &self.code, tree: &mut self.stacks };
         let Some(stack) = vcpu.shadow.arrive(id, &mut scene) else { return };
         vcpu.executed = Some((id, stack));
         if vcpu.region.is_some()
@@ -250,7 +250,7 @@ impl<N: Names> Walk<N> {
         if let Some(region) = region {
             observer.begin(number, region);
         }
-        let shadow = Shadow::new(self.header.scope);
+        let shadow = ShadowStacks::new(self.header.scope);
         self.current = self.vcpus.len();
         self.places.insert(number, self.current);
         self.vcpus.push(Vcpu { number, shadow, region, executed: None });

@@ -1,14 +1,14 @@
 //! Traces that no machine would make: whatever one contains, the walk ends and counts add up.
 
 use footprint::description::{Description, Function};
-use footprint::regions::{Wanted, for_each_region};
+use footprint::regions::{RegionQuery, for_each_region};
 use footprint::touched::{Collector, Footprint, Selection};
 use footprint::trace::{Context, Region, Walk};
 use footprint_trace::header::{Coverage, Scope};
 use footprint_trace::mark::Edge;
 use proptest::prelude::*;
 
-use crate::made::{IRET, Made, NOP, RET, SYSCALL, SYSRET, jump, reader};
+use crate::made::{IRET, NOP, RET, SYSCALL, SYSRET, TraceBuilder, jump, reader};
 
 const KERNEL: u64 = 0xffff_ffff_8100_0000;
 
@@ -24,7 +24,7 @@ fn names() -> Description {
 }
 
 /// Does one thing, chosen by numbers. Returns how many instructions it executes.
-fn act(made: &mut Made, [what, place, slot]: [u8; 3]) -> u64 {
+fn act(made: &mut TraceBuilder, [what, place, slot]: [u8; 3]) -> u64 {
     let base = if place & 1 == 0 { 0x1000 } else { KERNEL };
     let address = base + u64::from(place >> 1 & 7) * 0x100 + u64::from(place >> 6) * 0x10;
     let stack = if slot & 1 == 0 { 0x7000 } else { 0xffff_c900_0000_0000 };
@@ -61,7 +61,7 @@ fn one_by_one(trace: &[u8], regions: Option<&[Region]>) -> Vec<Footprint> {
     let mut reader = reader(trace);
     let mut walk = Walk::new(*reader.header(), names());
     let mut found = Vec::new();
-    let wanted = Wanted { regions, caches: None };
+    let wanted = RegionQuery { regions, caches: None };
     for_each_region(&mut walk, &mut reader, wanted, |_, footprint, _| found.push(footprint))
         .expect("a whole trace");
     sorted(found)
@@ -79,7 +79,7 @@ proptest! {
         is_whole in any::<bool>(),
     ) {
         let coverage = if is_whole { Coverage::Whole } else { Coverage::Marked };
-        let mut made = Made::new(Scope::Machine, coverage);
+        let mut made = TraceBuilder::new(Scope::Machine, coverage);
         for (vcpu, act_of) in acts {
             made.vcpu(vcpu);
             act(&mut made, act_of);
@@ -99,7 +99,7 @@ proptest! {
         is_machine in any::<bool>(),
     ) {
         let scope = if is_machine { Scope::Machine } else { Scope::Program };
-        let mut made = Made::new(scope, Coverage::Whole);
+        let mut made = TraceBuilder::new(scope, Coverage::Whole);
         let executed: u64 = acts.iter().map(|&one| act(&mut made, one)).sum();
         let trace = made.trace();
         let mut reader = reader(&trace);

@@ -14,8 +14,8 @@
 
 use std::process::Command;
 
-use caches::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Report, Shape};
-use footprint::simulated::{Simulated, Warmth};
+use caches::{CachePolicy, FirstLevel, Geometry, Hierarchy, Inclusion, LowerLevel, Report, Shape};
+use footprint::simulated::{CacheSimulator, Warmth};
 use footprint::trace::{Nameless, Walk};
 use footprint_trace::header::Scope;
 
@@ -57,11 +57,11 @@ fn simulated(trace: &[u8], shapes: Shapes) -> Found {
         Geometry::new(Shape { size_bytes, line_bytes, ways, policy: CachePolicy::Lru })
             .expect("a cache")
     });
-    let first = First::Split { instruction: i1, data: d1 };
-    let lower = Lower { geometry: ll, inclusion: Inclusion::NonInclusive };
+    let first = FirstLevel::Split { instruction: i1, data: d1 };
+    let lower = LowerLevel { geometry: ll, inclusion: Inclusion::NonInclusive };
     let caches = Hierarchy::new(first, vec![lower]).expect("caches");
     let mut reader = reader(trace);
-    let mut simulated = Simulated::new(Scope::Program, &caches, Warmth::Warm);
+    let mut simulated = CacheSimulator::new(Scope::Program, &caches, Warmth::Warm);
     let mut walk = Walk::new(*reader.header(), Nameless);
     walk.run(&mut reader, &mut simulated).expect("a whole trace");
     let Report { accesses, levels, .. } = simulated.into_outcomes().remove(0).report;

@@ -1,11 +1,11 @@
 //! Figures, maps, trees and differences of traces computed by hand.
 
-use caches::{CachePolicy, First, Geometry, Hierarchy, LevelReport, Shape};
+use caches::{CachePolicy, FirstLevel, Geometry, Hierarchy, LevelReport, Shape};
 use footprint::categories::Categories;
-use footprint::cgstacks::{Frames, Walked, Weight};
+use footprint::cgstacks::{CategorizedTrace, Frames, Weight};
 use footprint::description::{Description, Function, Inlined};
-use footprint::diff::difference;
-use footprint::simulated::{CacheOutcome, Simulated, Warmth};
+use footprint::diff::{Change, Shares, difference};
+use footprint::simulated::{CacheOutcome, CacheSimulator, Warmth};
 use footprint::touched::{
     Collector, Content, Footprint, Repeated, Selection, data_map, instruction_map, uses_of,
 };
@@ -14,7 +14,7 @@ use footprint::tree::FlameTree;
 use footprint_trace::header::{Coverage, Scope};
 use footprint_trace::mark::Edge;
 
-use crate::made::{MOV, Made, NOP, RET, reader};
+use crate::made::{MOV, NOP, RET, TraceBuilder, reader};
 
 fn function(address: u64, name: &str, file: &str) -> Function {
     let (name, file) = (name.to_owned(), Some(file.to_owned()));
@@ -44,7 +44,7 @@ fn names() -> Description {
 }
 
 /// One repetition, with the lines and counts that the tests below expect.
-fn repetition(made: &mut Made) {
+fn repetition(made: &mut TraceBuilder) {
     made.mark(Edge::Begin, 1, 2);
     made.call(0x1000, 0x1100, 0x7ff0);
     made.run(0x1100, &[NOP, NOP, MOV]).load(0x8000, 8);
@@ -59,7 +59,7 @@ fn repetition(made: &mut Made) {
 }
 
 fn trace(repetitions: u32) -> Vec<u8> {
-    let mut made = Made::new(Scope::Program, Coverage::Marked);
+    let mut made = TraceBuilder::new(Scope::Program, Coverage::Marked);
     (0..repetitions).for_each(|_| repetition(&mut made));
     made.trace()
 }
@@ -76,8 +76,8 @@ fn see(trace: &[u8], selection: Selection, warmth: Warmth) -> Seen {
     let mut collector = Collector::new(selection);
     let shape = Shape { size_bytes: 1 << 10, line_bytes: 64, ways: 4, policy: CachePolicy::Lru };
     let l1 = Geometry::new(shape).expect("a cache");
-    let caches = Hierarchy::new(First::Split { instruction: l1, data: l1 }, Vec::new());
-    let mut simulated = Simulated::new(Scope::Program, &caches.expect("caches"), warmth);
+    let caches = Hierarchy::new(FirstLevel::Split { instruction: l1, data: l1 }, Vec::new());
+    let mut simulated = CacheSimulator::new(Scope::Program, &caches.expect("caches"), warmth);
     walk.run(&mut reader, &mut (&mut collector, &mut simulated)).expect("a whole trace");
     let (footprints, outcomes) = (collector.into_footprints(), simulated.into_outcomes());
     Seen { walk, footprints, outcomes }
@@ -217,7 +217,7 @@ fn stacks_condense_to_categories() {
 
 #[test]
 fn a_category_is_in_a_stack_once() {
-    let mut made = Made::new(Scope::Program, Coverage::Marked);
+    let mut made = TraceBuilder::new(Scope::Program, Coverage::Marked);
     made.mark(Edge::Begin, 1, 2).call(0x1000, 0x1200, 0x7ff0).call(0x1200, 0x1000, 0x7fe0);
     made.run(0x1000, &[NOP, NOP]).mark(Edge::End, 1, 2);
     let seen = see(&made.trace(), Selection::default(), Warmth::Warm);
@@ -239,17 +239,16 @@ fn functions_are_not_condensed() {
 #[test]
 fn differences_are_by_category_and_function() {
     let before = see(&trace(1), Selection::default(), Warmth::Warm);
-    let mut made = Made::new(Scope::Program, Coverage::Marked);
+    let mut made = TraceBuilder::new(Scope::Program, Coverage::Marked);
     made.mark(Edge::Begin, 1, 2).call(0x1000, 0x1100, 0x7ff0);
     made.run(0x1100, &[NOP, NOP, MOV]).load(0x8000, 8).ret(0x1105, 0x7ff0);
     made.run(0x1005, &[MOV]).load(0xa000, 64).mark(Edge::End, 1, 2);
     let after = see(&made.trace(), Selection::default(), Warmth::Warm);
     let categories = Categories::default();
-    let of = |seen| side(seen, &categories);
-    let found =
-        difference((&of(&before), &before.footprints[0]), (&of(&after), &after.footprints[0]));
-    let rows = |rows: &[footprint::diff::Row]| {
-        let row = |row: &footprint::diff::Row| {
+    let shares = |seen: &Seen| Shares::new(side(seen, &categories), &seen.footprints[0]);
+    let found = difference(&shares(&before), &shares(&after));
+    let rows = |rows: &[Change]| {
+        let row = |row: &Change| {
             let name = row.function.as_ref().unwrap_or(&row.category).clone();
             (name, row.lines_gained(), row.instructions_gained())
         };
@@ -262,8 +261,8 @@ fn differences_are_by_category_and_function() {
     assert_eq!(rows(&found.functions), named(expected));
 }
 
-fn side<'a>(seen: &'a Seen, categories: &'a Categories) -> Walked<'a> {
+fn side<'a>(seen: &'a Seen, categories: &'a Categories) -> CategorizedTrace<'a> {
     let walk = &seen.walk;
     let (code, stacks, names) = (walk.code(), walk.stacks(), walk.names());
-    Walked { scope: Scope::Program, code, stacks, names, categories }
+    CategorizedTrace { scope: Scope::Program, code, stacks, names, categories }
 }

@@ -32,7 +32,7 @@ fn relative(opcode: u8, from: u64, to: u64) -> Vec<u8> {
 }
 
 /// A trace under construction.
-pub(crate) struct Made {
+pub(crate) struct TraceBuilder {
     writer: TraceWriter<Vec<u8>>,
     events: EventEncoder,
     vcpu: u32,
@@ -40,7 +40,7 @@ pub(crate) struct Made {
     repetitions: HashMap<(u8, u16, bool), u32>,
 }
 
-impl Made {
+impl TraceBuilder {
     pub(crate) fn new(scope: Scope, coverage: Coverage) -> Self {
         let header = Header { architecture: 62, scope, coverage, limit_bytes: 1 << 34 };
         let writer = TraceWriter::new(Vec::new(), &header).expect("memory takes all");

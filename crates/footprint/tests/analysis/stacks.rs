@@ -5,7 +5,7 @@ use footprint::trace::{Code, Completeness, Names, Observer, Region, StackTree, S
 use footprint_trace::header::{Coverage, Scope};
 use footprint_trace::mark::Edge;
 
-use crate::made::{IRET, MOV, Made, NOP, RET, SYSCALL, SYSRET, jump, reader};
+use crate::made::{IRET, MOV, NOP, RET, SYSCALL, SYSRET, TraceBuilder, jump, reader};
 
 const KERNEL: u64 = 0xffff_ffff_8100_0000;
 /// The stack of the operation's task.
@@ -73,7 +73,7 @@ impl Observer for Written {
     }
 }
 
-fn written(made: Made) -> Vec<String> {
+fn written(made: TraceBuilder) -> Vec<String> {
     let trace = made.trace();
     let mut reader = reader(&trace);
     let mut written = Written(Vec::new());
@@ -81,12 +81,12 @@ fn written(made: Made) -> Vec<String> {
     written.0
 }
 
-fn program() -> Made {
-    Made::new(Scope::Program, Coverage::Whole)
+fn program() -> TraceBuilder {
+    TraceBuilder::new(Scope::Program, Coverage::Whole)
 }
 
 /// What is recorded of a program's trace between its begin and its end.
-fn stacks(made: Made) -> Vec<String> {
+fn stacks(made: TraceBuilder) -> Vec<String> {
     let all = written(made);
     assert_eq!((all[0].as_str(), all[all.len() - 1].as_str()), ("begin Unmarked", "end Whole"));
     all[1..all.len() - 1].iter().map(|line| line.replace("user: ", "")).collect()
@@ -146,7 +146,7 @@ fn reading_the_program_counter_is_no_call() {
 }
 
 /// A system call, up to where `vfs_read` runs.
-fn in_vfs_read(made: &mut Made) {
+fn in_vfs_read(made: &mut TraceBuilder) {
     made.mark(Edge::Begin, 1, 2).run(0x1000, &[SYSCALL]);
     made.call(at("entry_SYSCALL_64"), at("do_syscall_64"), OWN + 0x3f00);
     made.call(at("do_syscall_64"), at("vfs_read"), OWN + 0x3e00);
@@ -154,7 +154,7 @@ fn in_vfs_read(made: &mut Made) {
 }
 
 /// The way back to the program.
-fn back(made: &mut Made) {
+fn back(made: &mut TraceBuilder) {
     made.ret(at("vfs_read") + 0x80, OWN + 0x3e00).ret(at("do_syscall_64") + 5, OWN + 0x3f00);
     made.run(at("entry_SYSCALL_64") + 5, &[SYSRET]).run(0x1002, &[NOP]);
     made.mark(Edge::End, 1, 2);
@@ -162,12 +162,12 @@ fn back(made: &mut Made) {
 
 const VFS_READ: &str = "operation: vfs_read<do_syscall_64<entry_SYSCALL_64";
 
-fn machine() -> Made {
-    Made::new(Scope::Machine, Coverage::Marked)
+fn machine() -> TraceBuilder {
+    TraceBuilder::new(Scope::Machine, Coverage::Marked)
 }
 
 /// Checks the frame of a system call, and returns what is inside it.
-fn within(made: Made) -> Vec<String> {
+fn within(made: TraceBuilder) -> Vec<String> {
     let found = written(made);
     let begin = "begin Marked { region: 1, operation: 2, repetition: 0 }";
     let entry = "operation: entry_SYSCALL_64";
@@ -235,8 +235,8 @@ fn an_interrupt_between_a_call_and_its_target_is_set_apart() {
 
 /// A function calls the scheduler at its offset 0x10, which switches to another task and back:
 /// eleven blocks, including these calls and the caller's next block.
-fn switch_from(made: &mut Made, caller: &str) {
-    let switch = |made: &mut Made| {
+fn switch_from(made: &mut TraceBuilder, caller: &str) {
+    let switch = |made: &mut TraceBuilder| {
         let from = at("__switch_to_asm");
         made.run(from, &[NOP, &jump(from + 1, at("__switch_to"))]);
     };

@@ -25,7 +25,7 @@ impl OwnOptions for ArrayWalkArguments {
     fn shape(self, suite: Suite, _targets: &[String]) -> Result<Suite, NoSuite> {
         let mut options = match &self.size {
             None => array_walk::swept(&describe().caches),
-            Some(SizeList(sizes)) => ArrayWalkOptions::of(sizes),
+            Some(SizeList(sizes)) => ArrayWalkOptions::new(sizes),
         };
         options.processor_counts = self.counters.asked()?;
         Ok(suite.with_classic(Some(&ClassicOptions::ArrayWalk(options)))?)

@@ -7,7 +7,7 @@ use caches::naive::Phase;
 use caches::synthetic::Stream;
 use caches::{CachePolicy, Inclusion};
 use clap::{Args, Subcommand, ValueEnum};
-use footprint_guest::{State, TracedCall};
+use footprint_guest::{KernelCacheState, TracedCall};
 use footprint_suite::TracingPlan;
 use textual::list;
 
@@ -338,7 +338,7 @@ impl TracingOptions {
                 operations.push(operation);
             }
         }
-        let state = if self.cold { State::Cold } else { State::Warm };
+        let state = if self.cold { KernelCacheState::Cold } else { KernelCacheState::Warm };
         TracingPlan { operations, warm_up: self.warm_up, repetitions, state }
     }
 

@@ -83,7 +83,7 @@ fn inclusion_named(text: &str) -> Result<Inclusion, ()> {
 
 /// Parses a phase of the naive model.
 pub(crate) fn phase(text: &str) -> Result<Phase, String> {
-    Phase::named(text).ok_or_else(|| "a phase must be write or read: write,read".to_owned())
+    Phase::from_name(text).ok_or_else(|| "a phase must be write or read: write,read".to_owned())
 }
 
 /// Parses a stream: `sequential`, `loop:64k`, `random:1m:store`.

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use ::lab::command::Command;
 use ::lab::kernel::{self, Request};
-use ::lab::{Boot, BootError, Image, Kernel, Lab, Parts, image};
+use ::lab::{Boot, BootError, Image, ImageParts, Kernel, Lab, image};
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -18,7 +18,7 @@ use crate::session::start::this_program;
 
 /// Runs a subcommand of `fsprism lab`.
 pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<Done> {
-    let lab = Lab::of_user().blame_input()?;
+    let lab = Lab::for_user().blame_input()?;
     match command {
         LabCommand::Build(options) => build(&lab, options),
         LabCommand::Run(options) => run(&lab, options),
@@ -42,7 +42,7 @@ fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Done> {
     };
     let kernel = if let Request::Files(_) = request { made().blame_input()? } else { made()? };
     let image =
-        image::build(lab, Parts { kernel: &kernel, program: &this_program()?, further: &[] })?;
+        image::build(lab, ImageParts { kernel: &kernel, program: &this_program()?, further: &[] })?;
     let built = Built { kernel, image };
     output::print_answer(options.output.format, &built, || {
         let Built { kernel, image } = &built;
@@ -81,7 +81,7 @@ fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Done> {
     }
     let kernel = kernel::find(lab, options.kernel.as_deref()).blame_input()?;
     let image =
-        image::build(lab, Parts { kernel: &kernel, program: &this_program()?, further: &[] })?;
+        image::build(lab, ImageParts { kernel: &kernel, program: &this_program()?, further: &[] })?;
     let boot = Boot {
         memory_bytes: options.memory,
         time_limit: options.time_limit,
@@ -90,7 +90,7 @@ fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Done> {
         stop: Some(stop),
         ..Boot::new(kernel, image)
     };
-    let command = Command { load: options.load.clone(), ..Command::of_words(&options.command) };
+    let command = Command { load: options.load.clone(), ..Command::from_words(&options.command) };
     match command.run(boot) {
         Ok(ran) => {
             let mut stdout = std::io::stdout().lock();

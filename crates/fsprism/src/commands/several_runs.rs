@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 
 use ::report::compare::CompareOptions;
 use anyhow::{Context, anyhow};
-use record::{GroupDirectory, Line, OneOfGroup, Run};
+use record::{GroupDirectory, GroupMember, Line, Run};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -116,7 +116,7 @@ fn has_ended(directory: &Path) -> bool {
 
 /// Makes one run, in its own process and process group. That way each signal reaches it exactly
 /// once, from here, and a second one ends it immediately.
-fn one(run: &OneOfGroup<'_>, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Result<ExitStatus> {
+fn one(run: &GroupMember<'_>, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Result<ExitStatus> {
     let directory = run.path().as_os_str();
     let mut held = run.route().blame_input()?.into_os_string();
     held.push(" ");

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context;
-use machine::turn::{Asked, Holder, Purpose, Turn, Waiting};
+use machine::measuring_lock::{Holder, LockAttempt, LockWaiter, MeasuringLock, Purpose};
 use measure::{ClockReport, SystemClock};
 use record::{ClockRecord, Skipped};
 use runner::Stopwatch;
@@ -37,8 +37,8 @@ impl Stopwatch for SinceStart {
     }
 }
 
-/// This process's turn, kept until it ends: by then, everything it made has been removed.
-static TURN: OnceLock<Turn> = OnceLock::new();
+/// This process's lock, kept until it ends: by then, everything it made has been removed.
+static LOCK: OnceLock<MeasuringLock> = OnceLock::new();
 /// How often a waiting run checks whether its turn has come.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
@@ -126,19 +126,19 @@ fn allow_descriptors() {
 
 /// Waits for this run's turn to measure, and reports that it waits.
 pub(crate) fn take_turn(purpose: Purpose, no_wait: bool, stop: &AtomicBool) -> anyhow::Result<()> {
-    let mut waiting = Waiting::to(purpose);
+    let mut waiting = LockWaiter::new(purpose);
     let mut has_said = false;
-    while TURN.get().is_none() && !stop.load(Ordering::Relaxed) {
+    while LOCK.get().is_none() && !stop.load(Ordering::Relaxed) {
         match waiting.ask() {
-            Ok(Asked::Ours(turn)) => _ = TURN.set(turn),
-            Ok(Asked::Theirs(holder)) if no_wait => {
+            Ok(LockAttempt::Acquired(lock)) => _ = LOCK.set(lock),
+            Ok(LockAttempt::Held(holder)) if no_wait => {
                 let refusal = anyhow::anyhow!(
                     "{}: try again later, or leave out --no-wait to wait for it to end",
                     others(holder)
                 );
                 return Err(refusal).blame_input();
             }
-            Ok(Asked::Theirs(holder)) => {
+            Ok(LockAttempt::Held(holder)) => {
                 if !std::mem::replace(&mut has_said, true) {
                     let others = others(holder);
                     output::say(&format!("{others}: waiting for it to end (--no-wait exits)"));

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::caches::Hierarchy;
-use ::lab::{Kernel, Lab, Parts, image, kernel};
+use ::lab::{ImageParts, Kernel, Lab, image, kernel};
 use footprint_suite::{
-    GuestTarget, OfTarget, PhasesPlan, PhasesTraced, Tracer, TracingError, TracingPlan,
+    GuestTarget, PhasesPlan, PhasesTraced, TraceOutcome, Tracer, TracingError, TracingPlan,
 };
-use machine::turn::Purpose;
+use machine::measuring_lock::Purpose;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
@@ -32,7 +32,7 @@ impl Guests {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::clone(&stop))?;
         }
-        let lab = Lab::of_user().blame_input()?;
+        let lab = Lab::for_user().blame_input()?;
         let kernel = kernel::find(&lab, release).blame_input()?;
         Ok(Self { lab, kernel, stop })
     }
@@ -59,7 +59,7 @@ impl Guests {
     /// Builds their image, after which they can be traced.
     pub(crate) fn ready(&self) -> anyhow::Result<Tracing> {
         let program = start::this_program()?;
-        let parts = Parts { kernel: &self.kernel, program: &program, further: &[] };
+        let parts = ImageParts { kernel: &self.kernel, program: &program, further: &[] };
         let image = image::build(&self.lab, parts)?;
         let directory = TempDir::new()?;
         let library = footprint_library::write_into(directory.path())?;
@@ -82,9 +82,10 @@ impl Tracing {
         &self,
         target: &GuestTarget,
         plan: &PhasesPlan,
-        into: (&Hierarchy, &Path),
+        caches: &Hierarchy,
+        trace: &Path,
     ) -> Result<PhasesTraced, TracingError> {
-        self.tracer.phases(target, plan, into)
+        self.tracer.phases(target, plan, caches, trace)
     }
 
     /// Traces the targets into a directory, and reports each one that is done.
@@ -93,7 +94,7 @@ impl Tracing {
         targets: Vec<GuestTarget>,
         plan: &TracingPlan,
         directory: &Path,
-    ) -> Vec<OfTarget> {
+    ) -> Vec<TraceOutcome> {
         self.tracer.trace_all(targets, plan, directory, &|label, took| {
             output::say(&format!("{label}: traced in {:.1} s", took.as_secs_f64()));
         })

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use machine::turn::Turn;
+use machine::measuring_lock::MeasuringLock;
 use serde_json::Value;
 
 use crate::place::{Place, say_skipped};
@@ -137,7 +137,7 @@ fn nothing_is_traced_beside_a_run_that_times() {
     let Some((place, fsprism)) = with_lab("nothing_is_traced_beside_a_run_that_times") else {
         return;
     };
-    let _turn = Turn::wait().expect("the lock can be opened");
+    let _lock = MeasuringLock::wait().expect("the lock can be opened");
     for command in ["run footprint tmpfs", "footprint trace --target tmpfs"] {
         let refused = place.finish(fsprism(&place, &format!("{command} --no-wait --out it")));
         refused.assert_refused(&["another run has been measuring", "leave out --no-wait"]);

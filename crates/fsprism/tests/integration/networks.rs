@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use lab::rig::{RigConditions, Shape};
-use lab::{Lab, Parts, image, kernel};
+use lab::{ImageParts, Lab, image, kernel};
 use network_guest::content::{Content, TreeShape};
-use network_guest::{Ran, Version};
+use network_guest::{CommandResult, Version};
 use network_suite::{NetworkBenchmark, NetworkRig, NetworkState, Plan};
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
@@ -100,7 +100,7 @@ fn rig_of_a_mount(lab: &Path) -> NetworkRig {
     let kernel = kernel::find(&lab, None).expect("it was built");
     let further = network_suite::programs();
     let program = Path::new(env!("CARGO_BIN_EXE_fsprism"));
-    let parts = Parts { kernel: &kernel, program, further: &further };
+    let parts = ImageParts { kernel: &kernel, program, further: &further };
     let image = image::build(&lab, parts).expect("it was built");
     let boot_limit = Duration::from_secs(120);
     let conditions = RigConditions { kernel, image, boot_limit, consoles: None, stop: None };
@@ -136,7 +136,7 @@ fn a_mount_of_ones_own_is_measured_in_the_states_that_can_be_made_on_it() {
         let words = [&words[..], &["2x10", "--blocks", "2", "--out", "/tmp/run"], further].concat();
         rig.run_on_client(Version::V42, cache, &words).expect("the client comes up")
     };
-    let document = |ran: &Ran| -> Value {
+    let document = |ran: &CommandResult| -> Value {
         assert_eq!(ran.status, Some(0), "{}", ran.said);
         serde_json::from_str(&ran.printed).expect("one document")
     };

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use lab::command::Command;
-use lab::{Boot, Lab, Parts, image, kernel};
-use machine::turn::{Purpose, Turn};
+use lab::{Boot, ImageParts, Lab, image, kernel};
+use machine::measuring_lock::{MeasuringLock, Purpose};
 
 use crate::guests::lab;
 use crate::place::{Place, say_skipped};
@@ -46,13 +46,13 @@ fn a_file_lies_in_the_memory_near_the_thread_that_reads_it() {
     };
     let kernel = kernel::find(&lab, None).expect("the lab has a kernel");
     let fsprism = Path::new(env!("CARGO_BIN_EXE_fsprism"));
-    let parts = Parts { kernel: &kernel, program: fsprism, further: &[] };
+    let parts = ImageParts { kernel: &kernel, program: fsprism, further: &[] };
     let image = image::build(&lab, parts).expect("an image");
     let (processors, nodes, memory_bytes) = (2, 2, 1 << 30);
     let time_limit = TIME_LIMIT;
     let boot = Boot { processors, nodes, memory_bytes, time_limit, ..Boot::new(kernel, image) };
     let command = Command { text: SCRIPT.to_owned(), load: Vec::new() };
-    let _turn = Turn::wait_to(Purpose::Count).expect("the lock can be opened");
+    let _lock = MeasuringLock::wait_to(Purpose::Count).expect("the lock can be opened");
     let ran = command.run_into(boot, &place.path("handed")).expect("it comes to its end");
     assert_eq!(ran.status, 0, "{}", String::from_utf8_lossy(&ran.output));
     let notes = fs::read_to_string(place.path("handed/nodes")).expect("text");

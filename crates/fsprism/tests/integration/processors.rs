@@ -11,8 +11,8 @@ use footprint::touched::Figures;
 use footprint::trace::Region;
 use footprint_study::{RegionFigures, regions};
 use footprint_trace::mark::{Edge, Mark};
-use lab::{Boot, Lab, Parts, Plugin, image, kernel};
-use machine::turn::{Purpose, Turn};
+use lab::{Boot, ImageParts, Lab, Plugin, image, kernel};
+use machine::measuring_lock::{MeasuringLock, Purpose};
 
 use crate::guests::lab;
 use crate::place::{Place, say_skipped};
@@ -88,7 +88,7 @@ fn boot(lab: &Path, place: &Place, program: Vec<u8>) -> Boot {
     let lab = Lab::at(lab.to_owned());
     let kernel = kernel::find(&lab, None).expect("the lab has a kernel");
     let fsprism = Path::new(env!("CARGO_BIN_EXE_fsprism"));
-    let parts = Parts { kernel: &kernel, program: fsprism, further: &[] };
+    let parts = ImageParts { kernel: &kernel, program: fsprism, further: &[] };
     let image = image::build(&lab, parts).expect("an image");
     let mut boot = Boot::new(kernel, image);
     boot.processors = 2;
@@ -125,7 +125,7 @@ fn interrupts_on_two_processors_are_set_apart() {
         (Ok(lab), Ok(program)) => (lab, program),
         (Err(why), _) | (_, Err(why)) => return say_skipped(test, why.trim()),
     };
-    let _turn = Turn::wait_to(Purpose::Count).expect("the lock can be opened");
+    let _lock = MeasuringLock::wait_to(Purpose::Count).expect("the lock can be opened");
     for attempt in 1.. {
         let ran = boot(&lab, &place, program.clone()).run(&place.path("handed"));
         ran.expect("a guest of two processors comes to its end");

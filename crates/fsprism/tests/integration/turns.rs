@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::id;
 
-use machine::turn::Turn;
+use machine::measuring_lock::MeasuringLock;
 use rustix::process::Signal;
 
 use crate::place::{Place, names_in};
@@ -15,7 +15,7 @@ const RUN: &str = "survey . --benchmark create-1-thread --size 1m --blocks 6";
 #[test]
 fn a_run_waits_for_another_to_end() {
     let place = Place::new();
-    let turn = Turn::wait().expect("the lock can be opened");
+    let turn = MeasuringLock::wait().expect("the lock can be opened");
     let mut running = Running::start(&place, place.measure(&format!("{RUN} --out waited")));
     running.until(&format!(" (process {}): waiting for it to end", id()));
     assert!(!running.ends_within(300));
@@ -28,7 +28,7 @@ fn a_run_waits_for_another_to_end() {
 #[test]
 fn a_kernel_that_is_not_there_is_refused_before_its_turn() {
     let place = Place::new();
-    let _turn = Turn::wait().expect("the lock can be opened");
+    let _lock = MeasuringLock::wait().expect("the lock can be opened");
     let running = Running::start(&place, place.measure("run fscache --kernel 2.6.18"));
     assert!(running.ends_within(60_000));
     running.finish(&place).assert_refused(&["2.6.18", "lab build"]);
@@ -38,7 +38,7 @@ fn a_kernel_that_is_not_there_is_refused_before_its_turn() {
 fn a_directory_that_holds_traces_is_refused_before_its_turn() {
     let place = Place::new();
     fs::write(place.make("full").join("tmpfs.trace"), "").expect("ours");
-    let _turn = Turn::wait().expect("the lock can be opened");
+    let _lock = MeasuringLock::wait().expect("the lock can be opened");
     let command = place.fsprism("footprint trace --target tmpfs --out full");
     let running = Running::start(&place, command);
     assert!(running.ends_within(60_000));
@@ -48,7 +48,7 @@ fn a_directory_that_holds_traces_is_refused_before_its_turn() {
 #[test]
 fn a_run_that_waits_can_be_ended_and_one_that_may_not_wait_is_refused() {
     let place = Place::new();
-    let _turn = Turn::wait().expect("the lock can be opened");
+    let _lock = MeasuringLock::wait().expect("the lock can be opened");
     let refused = place.run(&format!("{RUN} --no-wait --out refused"));
     refused.assert_refused(&["another run has been measuring", "leave out --no-wait"]);
     let mut running = Running::start(&place, place.measure(&format!("{RUN} --out ended")));

@@ -22,10 +22,10 @@ use crate::image::Image;
 use crate::image::cpio::Archive;
 use crate::kernel::Kernel;
 use crate::{edge, qemu};
-use supervise::{End, Limits};
+use supervise::{Limits, QemuExit};
 
 pub(crate) use console::{Console, last_lines, text};
-pub(crate) use supervise::Guarded;
+pub(crate) use supervise::ChildGuard;
 
 /// The name of the port over which files are handed back, on both sides.
 pub(crate) const PORT: &str = "fsprism.handover";
@@ -72,7 +72,7 @@ pub struct Plugin {
 
 /// What a guest handed back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Handed {
+pub struct BootOutput {
     /// Paths of the files, relative to the directory they were written to, in order of arrival.
     pub files: Vec<PathBuf>,
     /// Everything that the guest wrote to its console.
@@ -103,9 +103,9 @@ impl Boot {
     ///
     /// # Errors
     /// If QEMU cannot be started, or the guest hung, panicked, failed or stopped early.
-    pub fn run(&self, into: &Path) -> Result<Handed, BootError> {
+    pub fn run(&self, into: &Path) -> Result<BootOutput, BootError> {
         qemu::check(self.plugin.is_some())?;
-        let initial = initial_files(&self.image, &self.job).map_err(BootError::of_room)?;
+        let initial = initial_files(&self.image, &self.job).map_err(BootError::from_write)?;
         let handover = tempfile::tempfile()?;
         let words = tempfile::tempfile()?;
         let console = Console::create(self.console.as_deref())?;
@@ -117,28 +117,31 @@ impl Boot {
         let end = supervise::run(&mut command, &limits)?;
         let said = console::text(&words)?;
         let console = console.text()?;
-        self.judge(end, &said, &handover, (into, console))
+        self.judge(end, &said, &handover, into, console)
     }
 
     fn judge(
         &self,
-        end: End,
+        end: QemuExit,
         said: &str,
         mut handover: &File,
-        (into, console): (&Path, String),
-    ) -> Result<Handed, BootError> {
+        into: &Path,
+        console: String,
+    ) -> Result<BootOutput, BootError> {
         handover.seek(SeekFrom::Start(0))?;
         let handed = handover::read(&mut BufReader::new(handover), into)?;
         let last = console::last_lines(&console);
         let limit = self.time_limit;
         match (end, handed.ending) {
-            (End::Stopped, _) => Err(BootError::Stopped),
-            (End::Full, Ending::Cut) => Err(BootError::Full { directory: std::env::temp_dir() }),
-            (_, Ending::Well) => Ok(Handed { files: handed.files, console }),
+            (QemuExit::Stopped, _) => Err(BootError::Stopped),
+            (QemuExit::Full, Ending::Cut) => {
+                Err(BootError::Full { directory: std::env::temp_dir() })
+            }
+            (_, Ending::Well) => Ok(BootOutput { files: handed.files, console }),
             (_, Ending::Failed(why)) => Err(BootError::Failed(why)),
-            (End::Late, Ending::Cut) => Err(BootError::Hung { limit, console: last }),
-            (End::Failed, Ending::Cut) => Err(qemu::refusal(said, self.plugin.is_some())),
-            (End::Well, Ending::Cut) => Err(match console::panic_lines(&console) {
+            (QemuExit::Late, Ending::Cut) => Err(BootError::Hung { limit, console: last }),
+            (QemuExit::Failed, Ending::Cut) => Err(qemu::refusal(said, self.plugin.is_some())),
+            (QemuExit::Well, Ending::Cut) => Err(match console::panic_lines(&console) {
                 Some(console) => BootError::Panicked { console },
                 None => BootError::Cut { files: handed.files.len(), console: last },
             }),
@@ -155,7 +158,7 @@ impl Boot {
         let memory_kib = self.memory_bytes >> 10;
         command.arg("-m").arg(format!("{memory_kib}k"));
         if self.nodes > 1 {
-            command.args(qemu::of_nodes(self.nodes, self.processors, memory_kib));
+            command.args(qemu::node_arguments(self.nodes, self.processors, memory_kib));
         }
         command.arg("-kernel").arg(self.kernel.file());
         command.arg("-initrd").arg(qemu::path_of(initial));

@@ -22,7 +22,7 @@ pub(super) struct Limits<'a> {
 
 /// How QEMU exited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum QemuExit {
     /// By itself and successfully, as after a guest powers off or panics.
     Well,
     /// By itself with an error.
@@ -37,9 +37,9 @@ pub(super) enum End {
 
 /// A child process that is killed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Guarded(Child);
+pub(crate) struct ChildGuard(Child);
 
-impl Guarded {
+impl ChildGuard {
     /// Starts the process.
     pub(crate) fn spawn(command: &mut Command) -> io::Result<Self> {
         command.spawn().map(Self)
@@ -61,7 +61,7 @@ impl Guarded {
     }
 }
 
-impl Drop for Guarded {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         // `kill` does nothing to a process that has exited and been waited for.
         let _ended_already = self.0.kill();
@@ -71,26 +71,28 @@ impl Drop for Guarded {
 
 /// How often to check the stop flag (a signal may arrive between the check and the wait) and the
 /// space left on disk.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Runs QEMU to its end.
-pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<End, BootError> {
-    let mut child = Guarded::spawn(command)?;
+pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<QemuExit, BootError> {
+    let mut child = ChildGuard::spawn(command)?;
     let start = Instant::now();
     let pid = Pid::from_child(&child.0);
     let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from)?;
     loop {
         if let Some(status) = child.0.try_wait()? {
-            return Ok(if status.success() { End::Well } else { End::Failed });
+            return Ok(if status.success() { QemuExit::Well } else { QemuExit::Failed });
         }
         if limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Ok(End::Stopped);
+            return Ok(QemuExit::Stopped);
         }
         if has_no_room(limits.written) {
-            return Ok(End::Full);
+            return Ok(QemuExit::Full);
         }
-        let Some(left) = limits.time.checked_sub(start.elapsed()) else { return Ok(End::Late) };
-        let wait = Timespec::try_from(left.min(LOOK)).map_err(io::Error::other)?;
+        let Some(left) = limits.time.checked_sub(start.elapsed()) else {
+            return Ok(QemuExit::Late);
+        };
+        let wait = Timespec::try_from(left.min(POLL_INTERVAL)).map_err(io::Error::other)?;
         match poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&wait)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(BootError::Io(error.into())),

@@ -15,7 +15,7 @@ const LINK: u32 = 0o120_777;
 
 /// What is at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Entry {
+enum ArchiveEntry {
     Directory,
     /// A file that everyone may read and execute.
     File(Vec<u8>),
@@ -25,24 +25,24 @@ enum Entry {
 /// Files by their path from the root, without a leading slash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Archive {
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, ArchiveEntry>,
 }
 
 impl Archive {
     /// Adds a directory and its parents.
     pub(crate) fn directory(&mut self, path: &str) {
-        self.entry(path, Entry::Directory);
+        self.entry(path, ArchiveEntry::Directory);
     }
 
     /// Adds a file and its parent directories.
     pub(crate) fn file(&mut self, path: &str, content: Vec<u8>) {
-        self.entry(path, Entry::File(content));
+        self.entry(path, ArchiveEntry::File(content));
     }
 
     /// Adds a symbolic link and its parent directories, unless the path is taken.
     pub(crate) fn link(&mut self, path: &str, to: &str) {
         if !self.has(path) {
-            self.entry(path, Entry::Link(to.to_owned()));
+            self.entry(path, ArchiveEntry::Link(to.to_owned()));
         }
     }
 
@@ -51,11 +51,11 @@ impl Archive {
         self.entries.contains_key(path.trim_start_matches('/'))
     }
 
-    fn entry(&mut self, path: &str, entry: Entry) {
+    fn entry(&mut self, path: &str, entry: ArchiveEntry) {
         let path = path.trim_start_matches('/');
         let above = path.match_indices('/').map(|(at, _)| &path[..at]);
         for directory in above {
-            self.entries.entry(directory.to_owned()).or_insert(Entry::Directory);
+            self.entries.entry(directory.to_owned()).or_insert(ArchiveEntry::Directory);
         }
         self.entries.insert(path.to_owned(), entry);
     }
@@ -65,9 +65,9 @@ impl Archive {
         let mut bytes = Vec::new();
         for (inode, (path, entry)) in (1..).zip(&self.entries) {
             let (mode, content) = match entry {
-                Entry::Directory => (DIRECTORY, &[][..]),
-                Entry::File(content) => (PROGRAM, content.as_slice()),
-                Entry::Link(to) => (LINK, to.as_bytes()),
+                ArchiveEntry::Directory => (DIRECTORY, &[][..]),
+                ArchiveEntry::File(content) => (PROGRAM, content.as_slice()),
+                ArchiveEntry::Link(to) => (LINK, to.as_bytes()),
             };
             append(&mut bytes, &Head { inode, mode, path }, content);
         }

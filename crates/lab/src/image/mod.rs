@@ -33,7 +33,7 @@ const DIRECTORIES: [&str; 8] = ["dev", "hand-back", "job", "mnt", "proc", "run",
 
 /// What an image is made of.
 #[derive(Clone, Copy, Debug)]
-pub struct Parts<'a> {
+pub struct ImageParts<'a> {
     /// The kernel, for its modules.
     pub kernel: &'a Kernel,
     /// The program that the guest starts as `/init`.
@@ -64,7 +64,7 @@ pub struct Image {
 ///
 /// # Errors
 /// If a part cannot be read or fetched, or the image cannot be written.
-pub fn build(lab: &Lab, parts: Parts<'_>) -> Result<Image, LabError> {
+pub fn build(lab: &Lab, parts: ImageParts<'_>) -> Result<Image, LabError> {
     let bytes = pack(lab, parts)?;
     let directory = lab.within(IMAGES)?;
     let file = directory.join(format!("{}.cpio", name_of(&[&bytes])));
@@ -109,8 +109,8 @@ fn remove_old(directory: &Path, but: &Path) {
     }
 }
 
-fn pack(lab: &Lab, parts: Parts<'_>) -> Result<Vec<u8>, LabError> {
-    let Parts { kernel, program, further } = parts;
+fn pack(lab: &Lab, parts: ImageParts<'_>) -> Result<Vec<u8>, LabError> {
+    let ImageParts { kernel, program, further } = parts;
     let mut archive = Archive::default();
     DIRECTORIES.iter().for_each(|directory| archive.directory(directory));
     add_program(&mut archive, "init", program)?;
@@ -123,7 +123,7 @@ fn pack(lab: &Lab, parts: Parts<'_>) -> Result<Vec<u8>, LabError> {
         let (name, Some(path)) = (mkfs.program, programs::find(mkfs.program)) else { continue };
         add_program(&mut archive, &format!("sbin/{name}"), &path)?;
     }
-    for packaged::Found { name, file, libraries } in packaged::find(lab, further)? {
+    for packaged::FoundProgram { name, file, libraries } in packaged::find(lab, further)? {
         add_loaded(&mut archive, &format!("sbin/{name}"), &read(&file)?);
         for (name, library) in libraries {
             if !archive.has(&name) {

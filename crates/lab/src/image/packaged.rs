@@ -21,7 +21,7 @@ const OF_LIBRARIES: [&str; 2] = ["usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-g
 const DEPTH_MAX: usize = 4;
 
 /// A program with everything it loads.
-pub(super) struct Found {
+pub(super) struct FoundProgram {
     /// Its name.
     pub(super) name: &'static str,
     /// Its file.
@@ -31,7 +31,7 @@ pub(super) struct Found {
 }
 
 /// Finds or fetches the programs.
-pub(super) fn find(lab: &Lab, wanted: &[GuestProgram]) -> Result<Vec<Found>, LabError> {
+pub(super) fn find(lab: &Lab, wanted: &[GuestProgram]) -> Result<Vec<FoundProgram>, LabError> {
     let mut unpacked = Unpacked::default();
     wanted.iter().map(|one| unpacked.program(lab, one)).collect()
 }
@@ -44,11 +44,11 @@ struct Unpacked {
 }
 
 impl Unpacked {
-    fn program(&mut self, lab: &Lab, wanted: &GuestProgram) -> Result<Found, LabError> {
+    fn program(&mut self, lab: &Lab, wanted: &GuestProgram) -> Result<FoundProgram, LabError> {
         if let Some(file) = programs::find(wanted.name)
             && let Libraries { missing: None, found } = self.libraries(&file)?
         {
-            return Ok(Found { name: wanted.name, file, libraries: found });
+            return Ok(FoundProgram { name: wanted.name, file, libraries: found });
         }
         let directory = self.add(lab, wanted.package)?;
         let places = OF_PROGRAMS.map(|place| directory.join(place).join(wanted.name));
@@ -58,7 +58,7 @@ impl Unpacked {
             place: wanted.package.to_owned(),
         })?;
         let libraries = self.with_missing(lab, &file, wanted.package)?;
-        Ok(Found { name: wanted.name, file, libraries })
+        Ok(FoundProgram { name: wanted.name, file, libraries })
     }
 
     /// The libraries of a program. Packages that its own package depends on are fetched until no

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::{InsideError, load_modules_for, port, power_off, start};
 use crate::rig::Shape;
-use crate::rig::wire::{self, Hello, Interface, Order, PART, PORT, Part};
+use crate::rig::wire::{self, CONFIG, GuestConfig, Hello, Interface, Order, PORT};
 
 /// The kernel's directory of network interfaces.
 const INTERFACES: &str = "/sys/class/net";
@@ -18,12 +18,12 @@ const WAITING_BYTES: u64 = 8 << 20;
 /// Packets that may be queued for a delay.
 const WAITING_PACKETS: &str = "100000";
 /// The smallest token bucket in bytes: a few packets.
-const BUCKET_LEAST_BYTES: u64 = 8 << 10;
+const BUCKET_BYTES_MIN: u64 = 8 << 10;
 
 /// Whether this process is in a guest that belongs to a rig.
 #[must_use]
 pub fn has_part() -> bool {
-    Path::new(PART).exists()
+    Path::new(CONFIG).exists()
 }
 
 /// Sets up the guest, then answers each question with `answer` until told to power off. Only for
@@ -77,9 +77,9 @@ where
 
 fn begin() -> Result<(), InsideError> {
     start()?;
-    let io = |source| InsideError::Io { path: PART.to_owned(), source };
-    let text = fs::read(PART).map_err(io)?;
-    let part: Part = serde_json::from_slice(&text).map_err(|error| io(error.into()))?;
+    let io = |source| InsideError::Io { path: CONFIG.to_owned(), source };
+    let text = fs::read(CONFIG).map_err(io)?;
+    let part: GuestConfig = serde_json::from_slice(&text).map_err(|error| io(error.into()))?;
     // NFS identifies clients by host name.
     rustix::system::sethostname(part.role.as_bytes()).map_err(|error| io(error.into()))?;
     for name in ["base", "virtio-net"] {
@@ -135,7 +135,7 @@ fn disciplines(interface: &str, shape: &Shape) -> Vec<Vec<String>> {
     if let Some(rate) = rate_bits_per_s {
         // 10 ms worth of data, so that the rate is reached even if timers are a few milliseconds
         // late.
-        let bucket = (rate / 8 / 100).max(BUCKET_LEAST_BYTES);
+        let bucket = (rate / 8 / 100).max(BUCKET_BYTES_MIN);
         asked.push(words(format!(
             "qdisc add dev {interface} {parent} handle 2: tbf rate {rate}bit burst {bucket}b limit \
              {WAITING_BYTES}b"

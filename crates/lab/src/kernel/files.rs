@@ -13,7 +13,7 @@ const MODULES: [&str; 2] = ["lib/modules", "usr/lib/modules"];
 
 /// The parts of one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Files {
+pub(super) struct KernelFiles {
     /// Its release.
     pub(super) release: String,
     /// The image that a boot loader would start.
@@ -24,9 +24,9 @@ pub(super) struct Files {
     pub(super) modules: Option<PathBuf>,
 }
 
-impl Files {
+impl KernelFiles {
     /// Finds the kernel of a release.
-    pub(super) fn of(root: &Path, release: &str) -> Option<Self> {
+    pub(super) fn find(root: &Path, release: &str) -> Option<Self> {
         let beside = |name: &str| MODULES.map(|path| root.join(path).join(release).join(name));
         // Debian's newer packages have the kernel next to its modules, and copy it to /boot.
         let either = |name: &str, there: &str| {
@@ -54,7 +54,7 @@ impl Files {
         let mut releases: Vec<String> = boot.chain(beside).collect();
         releases.sort();
         releases.dedup();
-        releases.iter().filter_map(|release| Self::of(root, release)).collect()
+        releases.iter().filter_map(|release| Self::find(root, release)).collect()
     }
 
     /// A hash of paths, lengths and modification times, which changes when any part is reinstalled.
@@ -122,7 +122,7 @@ mod tests {
             "usr/lib/modules/5.10/kernel/fs/xfs.ko",
             "boot/vmlinuz-6.9-alone",
         ]);
-        let all = Files::all(root.path());
+        let all = KernelFiles::all(root.path());
         let releases: Vec<&str> = all.iter().map(|files| files.release.as_str()).collect();
         assert_eq!(releases, ["6.1.0-9-amd64", "6.9-alone", "7.2+deb"]);
         let within = |path: &Path| path.strip_prefix(root.path()).unwrap().to_owned();
@@ -133,13 +133,13 @@ mod tests {
         assert_eq!((&all[1].configuration, &all[1].modules), (&None, &None));
         assert_eq!(within(&all[2].kernel), Path::new("usr/lib/modules/7.2+deb/vmlinuz"));
         assert!(all[2].configuration.is_some() && all[2].modules.is_some());
-        assert!(Files::of(root.path(), "5.10").is_none());
+        assert!(KernelFiles::find(root.path(), "5.10").is_none());
     }
 
     #[test]
     fn a_module_that_is_made_anew_is_another_kernel() {
         let root = root(&["boot/vmlinuz-6.1", "lib/modules/6.1/kernel/fs/xfs.ko"]);
-        let files = Files::of(root.path(), "6.1").unwrap();
+        let files = KernelFiles::find(root.path(), "6.1").unwrap();
         let before = files.state().unwrap();
         assert_eq!(before, files.state().unwrap());
         fs::write(root.path().join("lib/modules/6.1/kernel/fs/xfs.ko"), "another").unwrap();

@@ -79,7 +79,7 @@ impl Kernel {
     }
 
     /// Reads a kernel's directory; `None` if it is not one.
-    fn at(directory: &Path) -> Option<Self> {
+    fn read(directory: &Path) -> Option<Self> {
         let release = fs::read_to_string(directory.join("release")).ok()?;
         let is_from_source = directory.join("vmlinux").is_file();
         let release = release.trim().to_owned();
@@ -100,7 +100,7 @@ pub fn kernels(lab: &Lab) -> Result<Vec<Kernel>, LabError> {
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let suffix = format!("-{RECIPE}");
     let current = paths.filter(|path| path.to_string_lossy().ends_with(&suffix));
-    let mut kernels: Vec<Kernel> = current.filter_map(|path| Kernel::at(&path)).collect();
+    let mut kernels: Vec<Kernel> = current.filter_map(|path| Kernel::read(&path)).collect();
     let made = |kernel: &Kernel| kernel.directory.metadata().and_then(|data| data.modified()).ok();
     kernels.sort_by_key(|kernel| (std::cmp::Reverse(made(kernel)), kernel.release.clone()));
     Ok(kernels)

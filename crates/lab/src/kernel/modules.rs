@@ -38,7 +38,7 @@ const SIGNATURE_END: &[u8] = b"~Module signature appended~\n";
 const SIGNATURE_HEAD: usize = 8;
 
 /// The modules of a kernel, by name, spelled with underscores.
-struct Found {
+struct KernelModules {
     files: BTreeMap<String, PathBuf>,
     built_in: BTreeSet<String>,
     /// Modules that provide an algorithm, generic ones first.
@@ -58,7 +58,7 @@ struct Information {
 /// marked with a leading `?` may fail to load, since it drives hardware that the processor may
 /// lack.
 pub(super) fn collect(from: &Path, to: &Path, release: &str) -> Result<(), LabError> {
-    let modules = Found::read(from)?;
+    let modules = KernelModules::read(from)?;
     let into = to.join("modules");
     fs::create_dir_all(&into).map_err(LabError::at(&into))?;
     let mut list = String::new();
@@ -100,7 +100,7 @@ enum Needed {
     IfPossible,
 }
 
-impl Found {
+impl KernelModules {
     fn read(from: &Path) -> Result<Self, LabError> {
         let mut files = BTreeMap::new();
         walk(&from.join("kernel"), &mut files)?;

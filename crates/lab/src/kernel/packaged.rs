@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::files::Files;
+use super::files::KernelFiles;
 use super::{KERNELS, Kernel, RECIPE, modules, requirements, source};
 use crate::decompress;
 use crate::error::LabError;
@@ -42,7 +42,7 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
     Lab(Kernel),
-    Installed(Files),
+    Installed(KernelFiles),
     Files(Vec<PathBuf>),
     Packages { release: String, packages: Vec<Package> },
     Source(Package),
@@ -91,28 +91,29 @@ impl Plan {
 pub fn plan(lab: &Lab, request: &Request) -> Result<Plan, LabError> {
     match request {
         Request::Source(version) => source::plan(lab, version.as_deref()),
-        Request::Files(files) => of_files(lab, files),
-        Request::Release(release) => of_release(lab, release),
-        Request::Newest => of_release(lab, &newest()?),
+        Request::Files(files) => plan_for_files(lab, files),
+        Request::Release(release) => plan_for_release(lab, release),
+        Request::Newest => plan_for_release(lab, &newest()?),
     }
 }
 
-fn of_release(lab: &Lab, release: &str) -> Result<Plan, LabError> {
-    let installed = Files::of(Path::new("/"), release).filter(|files| files.modules.is_some());
+fn plan_for_release(lab: &Lab, release: &str) -> Result<Plan, LabError> {
+    let installed =
+        KernelFiles::find(Path::new("/"), release).filter(|files| files.modules.is_some());
     if let Some(files) = installed {
         // The installed kernel changes under the same release when a developer rebuilds it.
         let name = format!("installed-{release}-{}", files.state()?);
         return Ok(in_its_directory(lab, &name, Origin::Installed(files)));
     }
     let name = format!("packaged-{release}");
-    if let Some(kernel) = Kernel::at(&directory_of(lab, &name)) {
+    if let Some(kernel) = Kernel::read(&directory_of(lab, &name)) {
         return Ok(in_its_directory(lab, &name, Origin::Lab(kernel)));
     }
     let packages = package::with_parts(&format!("linux-image-{release}"), release)?;
     Ok(in_its_directory(lab, &name, Origin::Packages { release: release.to_owned(), packages }))
 }
 
-fn of_files(lab: &Lab, files: &[PathBuf]) -> Result<Plan, LabError> {
+fn plan_for_files(lab: &Lab, files: &[PathBuf]) -> Result<Plan, LabError> {
     let mut parts = Vec::new();
     for path in files {
         parts.push(fs::read(path).map_err(LabError::at(path))?);
@@ -131,7 +132,7 @@ fn directory_of(lab: &Lab, name: &str) -> PathBuf {
 /// A plan for a kernel in this directory, where it may exist already.
 fn in_its_directory(lab: &Lab, name: &str, origin: Origin) -> Plan {
     let directory = directory_of(lab, name);
-    let origin = Kernel::at(&directory).map_or(origin, Origin::Lab);
+    let origin = Kernel::read(&directory).map_or(origin, Origin::Lab);
     Plan { directory, origin }
 }
 
@@ -164,7 +165,7 @@ pub fn build(lab: &Lab, plan: &Plan, say: &dyn Fn(&str)) -> Result<Kernel, LabEr
             let unpacked = temporary.path().join("unpacked");
             files.iter().try_for_each(|file| package::unpack(file, &unpacked))?;
             let place = names_of(files);
-            let found = only(Files::all(&unpacked), &place)?;
+            let found = only(KernelFiles::all(&unpacked), &place)?;
             keep(lab, plan, &found, Some(&place))
         }
         Origin::Packages { release, packages } => {
@@ -175,7 +176,7 @@ pub fn build(lab: &Lab, plan: &Plan, say: &dyn Fn(&str)) -> Result<Kernel, LabEr
             let unpacked = package::fetch(packages, temporary.path())?;
             let names: Vec<&str> = packages.iter().map(|package| &*package.name).collect();
             let place = names.join(", ");
-            let found = Files::of(&unpacked, release);
+            let found = KernelFiles::find(&unpacked, release);
             keep(lab, plan, &found.ok_or_else(|| lacks("kernel", &place))?, Some(&place))
         }
         Origin::Source(package) => source::build(lab, plan, package, say),
@@ -187,7 +188,7 @@ fn lacks(what: &str, place: &str) -> LabError {
 }
 
 /// The kernel in packages, which must contain exactly one.
-fn only(mut kernels: Vec<Files>, place: &str) -> Result<Files, LabError> {
+fn only(mut kernels: Vec<KernelFiles>, place: &str) -> Result<KernelFiles, LabError> {
     if kernels.len() > 1 {
         let releases = kernels.into_iter().map(|files| files.release);
         let releases = releases.collect::<Vec<_>>().join(", ");
@@ -207,13 +208,18 @@ fn renew(directory: &Path) {
 }
 
 /// Stores what is needed of a kernel that is in these packages, or installed.
-fn keep(lab: &Lab, plan: &Plan, files: &Files, packages: Option<&str>) -> Result<Kernel, LabError> {
+fn keep(
+    lab: &Lab,
+    plan: &Plan,
+    files: &KernelFiles,
+    packages: Option<&str>,
+) -> Result<Kernel, LabError> {
     let made = lab.temporary()?;
     let write = |name: &str, bytes: &[u8]| {
         let path = made.path().join(name);
         fs::write(&path, bytes).map_err(LabError::at(&path))
     };
-    let Files { release, kernel, .. } = files;
+    let KernelFiles { release, kernel, .. } = files;
     let lacking = |what: &str, packaged: &str| match packages {
         Some(place) => lacks(&format!("{what} of Linux {release} ({packaged})"), place),
         None => LabError::NotBootable {
@@ -266,11 +272,11 @@ pub(super) fn finish(
     lab.within(KERNELS)?;
     // If two processes make it at the same time, the results are the same: the first one stays.
     if let Err(error) = fs::rename(made.path(), directory)
-        && Kernel::at(directory).is_none()
+        && Kernel::read(directory).is_none()
     {
         return Err(LabError::at(directory)(error));
     }
-    let kernel = Kernel::at(directory).ok_or_else(|| LabError::NotBootable {
+    let kernel = Kernel::read(directory).ok_or_else(|| LabError::NotBootable {
         path: directory.to_owned(),
         why: "the kernel just made is gone".to_owned(),
     })?;

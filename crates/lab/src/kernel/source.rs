@@ -58,7 +58,7 @@ pub(super) fn plan(lab: &Lab, version: Option<&str>) -> Result<Plan, LabError> {
     let name = name_of(&recipe.map(str::as_bytes));
     let name = format!("source-{version}-{name}-{RECIPE}");
     let directory = lab.directory().join(KERNELS).join(name);
-    let origin = match Kernel::at(&directory) {
+    let origin = match Kernel::read(&directory) {
         Some(kernel) => Origin::Lab(kernel),
         None => {
             check_tools()?;

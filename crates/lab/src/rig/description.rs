@@ -36,7 +36,7 @@ pub struct Link {
 }
 
 /// One end of a link, as a role sees it.
-pub(super) struct End {
+pub(super) struct LinkEnd {
     /// Index of the link.
     pub(super) link: usize,
     /// Which of the link's ends this is, 0 or 1.
@@ -60,10 +60,10 @@ impl Description {
     }
 
     /// A role's ends of links, in the order of the links.
-    pub(super) fn ends_of(&self, name: &str) -> Vec<End> {
+    pub(super) fn ends_of(&self, name: &str) -> Vec<LinkEnd> {
         let ends = self.links.iter().enumerate().flat_map(|(link, of)| {
             let ends = of.ends.iter().enumerate().filter(|(_, role)| *role == name);
-            ends.map(move |(end, _)| End { link, end }).collect::<Vec<_>>()
+            ends.map(move |(end, _)| LinkEnd { link, end }).collect::<Vec<_>>()
         });
         ends.collect()
     }

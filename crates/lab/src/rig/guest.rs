@@ -16,15 +16,15 @@ use super::description::GuestRole;
 use super::error::RigError;
 use super::running::RigConditions;
 use super::wire::{self, Interface, Order, PORT};
-use crate::boot::{Console, Guarded, initial_files, last_lines};
+use crate::boot::{ChildGuard, Console, initial_files, last_lines};
 use crate::error::BootError;
 use crate::{edge, qemu};
 
 /// How often to check the stop flag while waiting for a guest.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// What a guest is started from.
-pub(super) struct Start<'a> {
+pub(super) struct GuestStart<'a> {
     pub(super) conditions: &'a RigConditions,
     pub(super) role: &'a GuestRole,
     pub(super) job: Vec<(String, Vec<u8>)>,
@@ -39,7 +39,7 @@ pub(super) struct Start<'a> {
 #[derive(Debug)]
 pub(super) struct RunningGuest {
     role: String,
-    child: Guarded,
+    child: ChildGuard,
     control: UnixStream,
     console: Console,
     /// QEMU's own output.
@@ -47,9 +47,9 @@ pub(super) struct RunningGuest {
 }
 
 impl RunningGuest {
-    pub(super) fn start(start: &Start<'_>) -> Result<Self, RigError> {
-        let Start { conditions, role, job, .. } = start;
-        let initial = initial_files(&conditions.image, job).map_err(BootError::of_room)?;
+    pub(super) fn start(start: &GuestStart<'_>) -> Result<Self, RigError> {
+        let GuestStart { conditions, role, job, .. } = start;
+        let initial = initial_files(&conditions.image, job).map_err(BootError::from_write)?;
         let (control, theirs) = UnixStream::pair()?;
         let theirs = File::from(OwnedFd::from(theirs));
         let console = Console::create(start.console)?;
@@ -60,8 +60,8 @@ impl RunningGuest {
         inherited.extend(&start.links);
         inherited.extend(start.disks);
         edge::guard(&mut command, &inherited);
-        let child = Guarded::spawn(&mut command)?;
-        control.set_read_timeout(Some(LOOK))?;
+        let child = ChildGuard::spawn(&mut command)?;
+        control.set_read_timeout(Some(POLL_INTERVAL))?;
         // A guest that does not read must not block the host forever.
         control.set_write_timeout(Some(Duration::from_secs(10)))?;
         Ok(Self { role: role.name.clone(), child, control, console, words })
@@ -147,7 +147,7 @@ impl RunningGuest {
     }
 }
 
-impl Start<'_> {
+impl GuestStart<'_> {
     fn command(&self, initial: &File, control: &File, console: &File) -> Result<Command, RigError> {
         let RigConditions { kernel, .. } = self.conditions;
         let mut command = qemu::command_on_time()?;

@@ -13,11 +13,11 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::description::{Description, End};
+use super::description::{Description, LinkEnd};
 use super::error::RigError;
-use super::guest::{RunningGuest, Start};
+use super::guest::{GuestStart, RunningGuest};
 use super::shape::Shape;
-use super::wire::{Hello, Interface, Order, PART, Part};
+use super::wire::{CONFIG, GuestConfig, Hello, Interface, Order};
 use crate::image::Image;
 use crate::kernel::Kernel;
 use crate::qemu;
@@ -92,17 +92,17 @@ impl Rig {
         let console = console.map(|directory| directory.join(format!("{role}-{boot}.log")));
         let ends = self.description.ends_of(role);
         let of_role = self.description.role(role)?;
-        let part = Part {
+        let part = GuestConfig {
             role: role.to_owned(),
             interfaces: ends.iter().map(|end| self.interface(end)).collect(),
             load: of_role.load.clone(),
         };
         let text = serde_json::to_vec(&part).map_err(io::Error::from)?;
-        let start = Start {
+        let start = GuestStart {
             conditions: &self.conditions,
             role: of_role,
-            job: vec![(PART.to_owned(), text)],
-            links: ends.iter().map(|End { link, end }| &self.links[*link][*end]).collect(),
+            job: vec![(CONFIG.to_owned(), text)],
+            links: ends.iter().map(|LinkEnd { link, end }| &self.links[*link][*end]).collect(),
             interfaces: &part.interfaces,
             disks: &self.disks[role],
             console: console.as_deref(),
@@ -195,7 +195,7 @@ impl Rig {
         let of = self.description.links.get_mut(link).ok_or(RigError::NoLink(link))?;
         of.shape = shape;
         for (end, role) in of.ends.clone().iter().enumerate() {
-            let order = Order::<()>::Shape(self.interface(&End { link, end }));
+            let order = Order::<()>::Shape(self.interface(&LinkEnd { link, end }));
             let Some(guest) = self.guests.get_mut(role) else { continue };
             let said = guest.say(&order);
             self.lost_if_gone(role, said)?;
@@ -227,7 +227,7 @@ impl Rig {
     }
 
     /// What a guest needs to know about its end of a link.
-    fn interface(&self, &End { link, end }: &End) -> Interface {
+    fn interface(&self, &LinkEnd { link, end }: &LinkEnd) -> Interface {
         Interface {
             ethernet: format!("52:54:00:77:{link:02x}:{end:02x}"),
             address: Description::address(link, end),

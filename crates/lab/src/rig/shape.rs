@@ -39,7 +39,7 @@ pub enum WrongShape {
 /// The rates that the kernel's token bucket filter is good at.
 const RATES: std::ops::RangeInclusive<f64> = 1e4..=1e10;
 /// The longest delay in microseconds.
-const DELAY_MAX_US: f64 = 1e7;
+const DELAY_US_MAX: f64 = 1e7;
 
 /// Units of rates as in `tc`, longer names first.
 const RATE_UNITS: [(&str, f64); 4] = [("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9), ("bit", 1.0)];
@@ -100,7 +100,7 @@ fn rate(text: &str) -> Result<u64, WrongShape> {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the range")]
 fn delay(text: &str) -> Result<u32, WrongShape> {
-    let delay = number(text, &TIME_UNITS).filter(|delay| *delay <= DELAY_MAX_US);
+    let delay = number(text, &TIME_UNITS).filter(|delay| *delay <= DELAY_US_MAX);
     delay.map(|delay| delay.round() as u32).ok_or_else(|| WrongShape::Delay(text.to_owned()))
 }
 

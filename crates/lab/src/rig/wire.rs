@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 /// The name of the port that messages are sent over, on both sides.
 pub(crate) const PORT: &str = "fsprism.control";
 /// The file that tells a guest its part in the rig, as JSON.
-pub(crate) const PART: &str = "/job/rig.json";
+pub(crate) const CONFIG: &str = "/job/rig.json";
 /// The longest message.
 pub(crate) const BYTES_MAX: usize = 16 << 20;
 
 /// A guest's part of a rig.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Part {
+pub(crate) struct GuestConfig {
     /// Its role.
     pub(crate) role: String,
     /// Its network interfaces.

@@ -14,7 +14,7 @@ use lab::command::Command as GuestCommand;
 use lab::kernel::{self, Request};
 use lab::{BootError, Kernel, Lab, LabError, Plugin};
 
-use crate::place::{Place, image_of};
+use crate::test_lab::{TestLab, image_of};
 
 /// The argument that makes this program boot a guest that hangs.
 pub(crate) const HANG: &str = "hang";
@@ -28,7 +28,7 @@ fn directory() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-pub(crate) fn two_boots_hand_back_the_same(place: &Place) {
+pub(crate) fn two_boots_hand_back_the_same(place: &TestLab) {
     let (first, second) = (directory(), directory());
     let handed = place.boot(VARIED).run(first.path()).unwrap();
     let again = place.boot(VARIED).run(second.path()).unwrap();
@@ -44,7 +44,7 @@ pub(crate) fn two_boots_hand_back_the_same(place: &Place) {
     assert_eq!(fs::read(first.path().join("below/one")).unwrap(), b"1\n");
 }
 
-pub(crate) fn the_port_changes_nothing(place: &Place) {
+pub(crate) fn the_port_changes_nothing(place: &TestLab) {
     let run = || {
         let into = directory();
         let mut boot = place.boot(VARIED);
@@ -56,7 +56,7 @@ pub(crate) fn the_port_changes_nothing(place: &Place) {
     assert!(run() == run());
 }
 
-pub(crate) fn file_systems_are_made_and_mounted(place: &Place) {
+pub(crate) fn file_systems_are_made_and_mounted(place: &TestLab) {
     let known = place.kernel.knows().unwrap();
     let mkfs = |name: &str| FileSystem::named(name).and_then(|known| known.row().mkfs.as_ref());
     let is_installed = |mkfs: &Mkfs| programs::find(mkfs.program).is_some();
@@ -88,7 +88,7 @@ pub(crate) fn file_systems_are_made_and_mounted(place: &Place) {
     outcome.unwrap();
 }
 
-pub(crate) fn a_guest_that_hangs_is_ended(place: &Place) {
+pub(crate) fn a_guest_that_hangs_is_ended(place: &TestLab) {
     // Long enough to get to the loop, however busy this machine is.
     let began = Instant::now();
     place.boot("true").run(directory().path()).unwrap();
@@ -100,7 +100,7 @@ pub(crate) fn a_guest_that_hangs_is_ended(place: &Place) {
     }
 }
 
-pub(crate) fn a_guest_that_panics_is_told(place: &Place) {
+pub(crate) fn a_guest_that_panics_is_told(place: &TestLab) {
     let boot = place.boot("echo c >/proc/sysrq-trigger");
     match boot.run(directory().path()) {
         Err(BootError::Panicked { console }) => {
@@ -110,7 +110,7 @@ pub(crate) fn a_guest_that_panics_is_told(place: &Place) {
     }
 }
 
-pub(crate) fn a_guest_that_just_stops_is_told(place: &Place) {
+pub(crate) fn a_guest_that_just_stops_is_told(place: &TestLab) {
     let boot = place.boot("echo stopping >/dev/console; poweroff -f");
     match boot.run(directory().path()) {
         Err(BootError::Cut { files: 0, console }) => assert!(console.contains("stopping")),
@@ -118,7 +118,7 @@ pub(crate) fn a_guest_that_just_stops_is_told(place: &Place) {
     }
 }
 
-pub(crate) fn a_job_that_fails_is_told(place: &Place) {
+pub(crate) fn a_job_that_fails_is_told(place: &TestLab) {
     let into = directory();
     match place.boot("echo kept >/hand-back/kept; exit 3").run(into.path()) {
         Err(BootError::Failed(why)) => assert!(why.contains("exit status: 3"), "{why}"),
@@ -133,15 +133,15 @@ pub(crate) fn a_job_that_fails_is_told(place: &Place) {
     }
 }
 
-pub(crate) fn a_command_ends_as_it_does(place: &Place) {
+pub(crate) fn a_command_ends_as_it_does(place: &TestLab) {
     let words = ["echo $((6 * 7)); cat /proc/mounts >&2; exit 7".to_owned()];
-    let ran = GuestCommand::of_words(&words).run(place.boot("")).unwrap();
+    let ran = GuestCommand::from_words(&words).run(place.boot("")).unwrap();
     let output = String::from_utf8(ran.output).unwrap();
     assert!(output.starts_with("42\n") && output.contains("devtmpfs /dev"), "{output}");
     assert_eq!(ran.status, 7);
 }
 
-pub(crate) fn a_plugin_that_is_none_is_refused(place: &Place) {
+pub(crate) fn a_plugin_that_is_none_is_refused(place: &TestLab) {
     let into = directory();
     let library = into.path().join("none.so");
     fs::write(&library, "no library").unwrap();
@@ -156,13 +156,13 @@ pub(crate) fn a_plugin_that_is_none_is_refused(place: &Place) {
     assert!(matches!(boot.run(into.path()), Err(BootError::Comma(_))));
 }
 
-pub(crate) fn the_wish_to_stop_is_heard(place: &Place) {
+pub(crate) fn the_wish_to_stop_is_heard(place: &TestLab) {
     let mut boot = place.boot("while :; do :; done");
     boot.stop = Some(Arc::new(AtomicBool::new(true)));
     assert!(matches!(boot.run(directory().path()), Err(BootError::Stopped)));
 }
 
-pub(crate) fn the_same_parts_give_the_same_image(place: &Place) {
+pub(crate) fn the_same_parts_give_the_same_image(place: &TestLab) {
     let read = || {
         let elsewhere = directory();
         let lab = Lab::at(elsewhere.path().join("lab"));
@@ -182,7 +182,7 @@ pub(crate) fn the_same_parts_give_the_same_image(place: &Place) {
     assert!(first.1.starts_with(b"070701"));
 }
 
-pub(crate) fn a_kernel_that_is_none_is_refused(place: &Place) {
+pub(crate) fn a_kernel_that_is_none_is_refused(place: &TestLab) {
     let release = "0.0.1-none".to_owned();
     let error = kernel::plan(&place.lab, &Request::Release(release.clone())).unwrap_err();
     assert!(matches!(error, LabError::NoPackage { .. }), "{error}");
@@ -222,7 +222,7 @@ fn packaged(kernel: &Kernel, directory: &Path, words: &str) -> PathBuf {
     file
 }
 
-pub(crate) fn a_kernel_in_a_package_is_booted(place: &Place) {
+pub(crate) fn a_kernel_in_a_package_is_booted(place: &TestLab) {
     let elsewhere = directory();
     let lab = Lab::at(elsewhere.path().join("lab"));
     let plan_of = |words: &str| {
@@ -253,13 +253,13 @@ pub(crate) fn a_kernel_in_a_package_is_booted(place: &Place) {
 
 /// Boots a guest that writes a line once it runs, and then runs forever.
 pub(crate) fn hang() -> ! {
-    let place = Place::find().unwrap();
+    let place = TestLab::find().unwrap();
     let mut boot = place.boot("echo running >/dev/console; while :; do :; done");
     boot.console = std::env::args().nth(2).map(Into::into);
     panic!("{:?}", boot.run(directory().path()))
 }
 
-pub(crate) fn nobody_outlives_fsprism(_: &Place) {
+pub(crate) fn nobody_outlives_fsprism(_: &TestLab) {
     let into = directory();
     let fifo = into.path().join("console");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());

@@ -4,17 +4,17 @@
 //! checks whether it is the init process of a guest.
 
 mod cases;
-mod place;
 mod rigs;
+mod test_lab;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use lab::{guest, inside};
-use place::Place;
+use test_lab::TestLab;
 
 /// A test case: name and function.
-type Case = (&'static str, fn(&Place));
+type Case = (&'static str, fn(&TestLab));
 
 const CASES: &[Case] = &[
     ("two_boots_hand_back_the_same", cases::two_boots_hand_back_the_same),
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     if wanted.first().is_some_and(|word| word == rigs::WAIT) {
         rigs::wait();
     }
-    let place = match Place::find() {
+    let place = match TestLab::find() {
         Ok(place) => place,
         Err(why) => {
             eprintln!("skipped: {why}");

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use lab::Parts;
+use lab::ImageParts;
 use lab::inside::rig as inside;
 use lab::rig::{Description, GuestRole, Link, PROGRAMS, Rig, RigConditions, RigError, Shape};
 
-use crate::place::Place;
+use crate::test_lab::TestLab;
 
 /// The argument that makes this program boot a rig and wait.
 pub(crate) const WAIT: &str = "wait-beside-a-rig";
@@ -27,9 +27,9 @@ pub(crate) fn serve() -> ! {
     })
 }
 
-fn rig(place: &Place, shape: &str, consoles: Option<PathBuf>) -> Rig {
+fn rig(place: &TestLab, shape: &str, consoles: Option<PathBuf>) -> Rig {
     let program = std::env::current_exe().expect("this program has a file");
-    let parts = Parts { kernel: &place.kernel, program: &program, further: &PROGRAMS };
+    let parts = ImageParts { kernel: &place.kernel, program: &program, further: &PROGRAMS };
     let image = lab::image::build(&place.lab, parts).unwrap();
     let role = |name: &str, disks_bytes: Vec<u64>| GuestRole {
         name: name.to_owned(),
@@ -55,7 +55,7 @@ fn ask(rig: &mut Rig, role: &str, command: &str) -> Result<String, RigError> {
 
 const PING: &str = "ping -c 3 10.77.0.1 >/dev/null && echo heard";
 
-pub(crate) fn guests_of_a_rig_reach_each_other(place: &Place) {
+pub(crate) fn guests_of_a_rig_reach_each_other(place: &TestLab) {
     let mut rig = rig(place, "8mbit,delay=20ms", None);
     rig.start("server").unwrap();
     rig.start("client").unwrap();
@@ -85,7 +85,7 @@ pub(crate) fn guests_of_a_rig_reach_each_other(place: &Place) {
     assert_eq!(ask(&mut rig, "client", PING).unwrap(), "heard\n");
 }
 
-pub(crate) fn a_guest_that_is_gone_is_told(place: &Place) {
+pub(crate) fn a_guest_that_is_gone_is_told(place: &TestLab) {
     let mut rig = rig(place, "1gbit", None);
     rig.boot("server").unwrap();
     let error = ask(&mut rig, "server", "echo farewell >/dev/console; poweroff -f").unwrap_err();
@@ -100,7 +100,7 @@ pub(crate) fn a_guest_that_is_gone_is_told(place: &Place) {
 
 /// Boots a rig, prints its process IDs, and waits to be killed.
 pub(crate) fn wait() -> ! {
-    let place = Place::find().unwrap();
+    let place = TestLab::find().unwrap();
     let consoles = std::env::args().nth(2).map(Into::into);
     let mut rig = rig(&place, "1gbit", consoles);
     for role in ["server", "client"] {
@@ -112,7 +112,7 @@ pub(crate) fn wait() -> ! {
     }
 }
 
-pub(crate) fn no_guest_of_a_rig_outlives_fsprism(_: &Place) {
+pub(crate) fn no_guest_of_a_rig_outlives_fsprism(_: &TestLab) {
     let consoles = tempfile::tempdir().unwrap();
     let pipes = ["server-1.log", "client-1.log"].map(|name| consoles.path().join(name));
     for pipe in &pipes {

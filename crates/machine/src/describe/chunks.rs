@@ -9,8 +9,10 @@ use std::io;
 
 /// `BTRFS_CHUNK_TREE_OBJECTID`.
 const CHUNK_TREE: u64 = 3;
-/// `BTRFS_FIRST_CHUNK_TREE_OBJECTID` and `BTRFS_CHUNK_ITEM_KEY`.
-const CHUNK_ITEM: (u64, u32) = (256, 228);
+/// `BTRFS_FIRST_CHUNK_TREE_OBJECTID`.
+const FIRST_CHUNK_TREE: u64 = 256;
+/// `BTRFS_CHUNK_ITEM_KEY`.
+const CHUNK_ITEM: u32 = 228;
 /// `BTRFS_BLOCK_GROUP_RAID0`, `RAID10`, `RAID5` and `RAID6`: the profiles that stripe chunks.
 const STRIPED: u64 = 1 << 3 | 1 << 6 | 1 << 7 | 1 << 8;
 
@@ -33,8 +35,8 @@ pub struct Chunk {
 pub fn chunks(file: &File) -> io::Result<Vec<Chunk>> {
     let mut all: Vec<Chunk> = Vec::new();
     loop {
-        let least = all.last().map_or(0, |last| last.address_bytes + 1);
-        let found = system_calls::btrfs_items(file, CHUNK_TREE, CHUNK_ITEM, least)?;
+        let min = all.last().map_or(0, |last| last.address_bytes + 1);
+        let found = system_calls::btrfs_items(file, CHUNK_TREE, FIRST_CHUNK_TREE, CHUNK_ITEM, min)?;
         if found.is_empty() {
             return Ok(all);
         }

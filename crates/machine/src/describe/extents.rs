@@ -145,7 +145,7 @@ pub fn extents(file: &File) -> Result<Extents, ExtentsError> {
     let mut list: Vec<Extent> = Vec::new();
     loop {
         let next = list.last().map_or(0, |last| last.logical_bytes + last.length_bytes);
-        let some = system_calls::fiemap(file, next).map_err(told)?;
+        let some = system_calls::fiemap(file, next).map_err(extents_error)?;
         let is_last = some.last().is_none_or(|extent| extent.flags & LAST != 0);
         list.extend(some.into_iter().map(Extent::from));
         if is_last {
@@ -168,7 +168,7 @@ impl From<RawExtent> for Extent {
     }
 }
 
-fn told(error: io::Error) -> ExtentsError {
+fn extents_error(error: io::Error) -> ExtentsError {
     match error.raw_os_error() {
         Some(libc::EOPNOTSUPP | libc::ENOTTY | libc::ENOSYS | libc::EBADR) => {
             ExtentsError::NotSupported

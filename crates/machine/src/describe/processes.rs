@@ -29,7 +29,7 @@ enum Owner {
 
 /// A process that was seen.
 #[derive(Clone, Debug)]
-struct Known {
+struct KnownProcess {
     owner: Owner,
     name: String,
     /// CPU time at the last reading, in nanoseconds.
@@ -67,7 +67,7 @@ impl ProcessTimes {
 /// Reads [`ProcessTimes`].
 #[derive(Debug, Default)]
 pub struct ProcessTimesReader {
-    known: BTreeMap<u32, Known>,
+    known: BTreeMap<u32, KnownProcess>,
     /// The time used by processes that have exited.
     ended: ProcessTimes,
     /// The most recently assigned ID when processes were last listed.
@@ -132,7 +132,7 @@ impl ProcessTimesReader {
     }
 
     fn forget(&mut self, id: u32) {
-        let Some(Known { owner, used_ns, .. }) = self.known.remove(&id) else { return };
+        let Some(KnownProcess { owner, used_ns, .. }) = self.known.remove(&id) else { return };
         match owner {
             Owner::Own => self.ended.own_ns += used_ns,
             Owner::Server => self.ended.servers_ns += used_ns,
@@ -164,7 +164,7 @@ impl ProcessTimesReader {
         self.newest = newest;
     }
 
-    fn look_at(&self, id: u32) -> Option<Known> {
+    fn look_at(&self, id: u32) -> Option<KnownProcess> {
         let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
         let Stat { name, parent, flags } = stat(&text)?;
         let is_own = |id: u32| self.known.get(&id).is_some_and(|known| known.owner == Owner::Own);
@@ -176,7 +176,7 @@ impl ProcessTimesReader {
         } else {
             Owner::Other
         };
-        Some(Known { owner, name: name.to_owned(), used_ns: 0 })
+        Some(KnownProcess { owner, name: name.to_owned(), used_ns: 0 })
     }
 }
 

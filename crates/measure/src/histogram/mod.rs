@@ -165,7 +165,7 @@ impl Histogram {
 
     /// The order statistic of `rank`, from 1 (the minimum) to the number of values; within 1 %,
     /// except that the first and the last are exact. A rank outside this range is clamped to it.
-    pub fn of_rank(&self, rank: u64) -> f64 {
+    pub fn order_statistic(&self, rank: u64) -> f64 {
         self.at_rank(rank as f64, self.count())
     }
 

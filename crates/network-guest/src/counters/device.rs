@@ -28,7 +28,7 @@ impl DiskCounters {
     ///
     /// # Errors
     /// If the text does not have the known format.
-    pub fn of(text: &str, disk: &str) -> Result<Option<Self>, Unreadable> {
+    pub fn parse(text: &str, disk: &str) -> Result<Option<Self>, Unreadable> {
         let words = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         let mut of_disk = words.filter(|words| words.get(2) == Some(&disk));
         let Some(words) = of_disk.next() else { return Ok(None) };
@@ -136,11 +136,11 @@ mod tests {
 
     #[test]
     fn the_counts_of_a_kernel_are_read() {
-        let disk = DiskCounters::of(DISKS, "vda").unwrap().unwrap();
+        let disk = DiskCounters::parse(DISKS, "vda").unwrap().unwrap();
         let expected =
             DiskCounters { reads: 100, read_bytes: 409_600, writes: 20, written_bytes: 81_920 };
         assert_eq!(disk, expected);
-        assert_eq!(DiskCounters::of(DISKS, "vdb").unwrap(), None);
+        assert_eq!(DiskCounters::parse(DISKS, "vdb").unwrap(), None);
         let network = NetworkCounters::parse(INTERFACES).unwrap();
         assert_eq!((network.received_bytes, network.received_packets), (1005, 11));
         assert_eq!((network.sent_bytes, network.sent_packets), (207, 3));
@@ -154,7 +154,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_or_refused(text in "(\\PC|\n){0,200}") {
-            let _read_or_refused = DiskCounters::of(&text, "vda");
+            let _read_or_refused = DiskCounters::parse(&text, "vda");
             let _read_or_refused = NetworkCounters::parse(&text);
             let _read_or_refused = ProcessorTime::parse(&text);
         }

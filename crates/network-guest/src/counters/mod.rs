@@ -43,7 +43,7 @@ impl Counters {
     /// If one of the kernel's files cannot be read, or does not have the known format.
     pub fn now(mount: Option<&Path>, disk: Option<&str>) -> Result<Self, Unreadable> {
         let mount = match mount {
-            Some(mount) => MountCounters::of(&read(MOUNTSTATS)?, &mount.display().to_string())?,
+            Some(mount) => MountCounters::parse(&read(MOUNTSTATS)?, &mount.display().to_string())?,
             None => None,
         };
         let cache = match fs::read_to_string(FSCACHE) {
@@ -52,7 +52,7 @@ impl Counters {
             Err(error) => return Err(Unreadable::io(FSCACHE, error)),
         };
         let disk = match disk {
-            Some(disk) => DiskCounters::of(&read("/proc/diskstats")?, disk)?,
+            Some(disk) => DiskCounters::parse(&read("/proc/diskstats")?, disk)?,
             None => None,
         };
         let network = NetworkCounters::parse(&read("/proc/net/dev")?)?;

@@ -58,7 +58,7 @@ impl MountCounters {
     ///
     /// # Errors
     /// If the text does not have the known format.
-    pub fn of(text: &str, directory: &str) -> Result<Option<Self>, Unreadable> {
+    pub fn parse(text: &str, directory: &str) -> Result<Option<Self>, Unreadable> {
         let mut lines = text.lines().skip_while(|line| !is_head(line, directory));
         let Some(head) = lines.next() else { return Ok(None) };
         let Some(file_system) = counted_type(head) else { return Ok(None) };
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_statistics_of_a_mount_are_read() {
-        let mount = MountCounters::of(V3, "/mnt").unwrap().unwrap();
+        let mount = MountCounters::parse(V3, "/mnt").unwrap().unwrap();
         assert_eq!((mount.file_system.as_str(), mount.operations.len()), ("nfs", 3));
         assert_eq!((mount.requests("GETATTR"), mount.requests("WRITE")), (208, 0));
         let read = mount.operations["READ"];
@@ -197,16 +197,16 @@ mod tests {
 
     #[test]
     fn other_mounts_have_none() {
-        assert_eq!(MountCounters::of(V3, "/tmp").unwrap(), None);
-        assert_eq!(MountCounters::of(V3, "/elsewhere").unwrap(), None);
+        assert_eq!(MountCounters::parse(V3, "/tmp").unwrap(), None);
+        assert_eq!(MountCounters::parse(V3, "/elsewhere").unwrap(), None);
         let moved = V3.replace("on /mnt", "on /a\\040b");
-        assert!(MountCounters::of(&moved, "/a b").unwrap().is_some());
+        assert!(MountCounters::parse(&moved, "/a b").unwrap().is_some());
     }
 
     #[test]
     fn an_old_kernel_counts_no_errors() {
         let old = V3.replace("57 17655 17775 2", "57 17655 17775");
-        let mount = MountCounters::of(&old, "/mnt").unwrap().unwrap();
+        let mount = MountCounters::parse(&old, "/mnt").unwrap().unwrap();
         assert_eq!(mount.operations["READ"].errors, None);
     }
 
@@ -215,8 +215,8 @@ mod tests {
         fn any_text_is_read_or_refused(at in 0..V3.len(), with in "\\PC{0,4}") {
             // Nothing is made up for what was cut off: except for the last operation, everything is
             // as in the full text.
-            if let Ok(Some(cut)) = MountCounters::of(&V3[..at], "/mnt") {
-                let whole = MountCounters::of(V3, "/mnt").unwrap().unwrap();
+            if let Ok(Some(cut)) = MountCounters::parse(&V3[..at], "/mnt") {
+                let whole = MountCounters::parse(V3, "/mnt").unwrap().unwrap();
                 prop_assert_eq!(&cut.options, &whole.options);
                 let other = cut.operations.iter().filter(|(name, operation)| {
                     whole.operations.get(*name) != Some(operation)
@@ -224,7 +224,7 @@ mod tests {
                 prop_assert!(other.count() <= 1);
             }
             let changed = format!("{}{with}{}", &V3[..at], &V3[at..]);
-            let _read_or_refused = MountCounters::of(&changed, "/mnt");
+            let _read_or_refused = MountCounters::parse(&changed, "/mnt");
         }
     }
 }

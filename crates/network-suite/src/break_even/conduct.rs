@@ -19,11 +19,11 @@ use serde_json::json;
 use super::course::Course;
 use super::{BENCHMARK, BreakEven, RATES};
 use crate::conduct::{Ended, Lost, RunLost};
-use crate::observed::{Observed, Performed};
+use crate::observation::{MeasuredReplicate, Observation};
 use crate::plan::NetworkBenchmark;
 use crate::proof::prove_all;
-use crate::recorded::replicate;
-use crate::rig::{NetworkRig, Together};
+use crate::recorder::replicate;
+use crate::rig::{JointMeasurement, NetworkRig};
 use crate::state::NetworkState;
 use crate::{SUITE, metrics};
 
@@ -36,7 +36,8 @@ const AS: NetworkBenchmark = NetworkBenchmark::Tree;
 /// # Errors
 /// If the rig or the run directory cannot be used any more.
 pub fn search(
-    (rig, directory): (&mut NetworkRig, &mut RunDirectory),
+    rig: &mut NetworkRig,
+    directory: &mut RunDirectory,
     search: &BreakEven,
     stop: &AtomicBool,
     say: &dyn Fn(&str),
@@ -63,9 +64,9 @@ pub fn search(
 }
 
 /// A cell by its files, its rate and its state.
-type Key = (FileSet, u64, NetworkState);
+type CellKey = (FileSet, u64, NetworkState);
 
-fn key(set: FileSet, link: Shape, state: NetworkState) -> Key {
+fn key(set: FileSet, link: Shape, state: NetworkState) -> CellKey {
     (set, link.rate_bits_per_s.unwrap_or(0), state)
 }
 
@@ -75,7 +76,7 @@ struct Prober<'a, 'b> {
     journal: Journal<'b>,
     say: &'a dyn Fn(&str),
     /// Index of each cell, and how many replicates it has.
-    cells: BTreeMap<Key, (u32, u32)>,
+    cells: BTreeMap<CellKey, (u32, u32)>,
     /// Whether the server is serving, and the client's cache is stopped and contains all files.
     is_ready: bool,
     pairs: u32,
@@ -92,7 +93,7 @@ impl Prober<'_, '_> {
             if stop.load(Ordering::Relaxed) {
                 return Ok(Ended::Stopped);
             }
-            let link = self.search.at(rate);
+            let link = self.search.link_at(rate);
             let Some((none_ns, hot_ns)) = self.probe(set, link)? else { break };
             let (none, hot) = (none_ns / 1e9, hot_ns / 1e9);
             (self.say)(&format!(
@@ -104,14 +105,14 @@ impl Prober<'_, '_> {
             }
         }
         if let Some((low, high)) = course.rates() {
-            let cell = self.journal.add_cell(self.found(set))?;
-            self.journal.keep(Replicate::of_metrics(cell, 0, vec![low, high]), 1)?;
+            let cell = self.journal.add_cell(self.result_cell(set))?;
+            self.journal.keep(Replicate::from_metrics(cell, 0, vec![low, high]), 1)?;
         }
         Ok(Ended::Done)
     }
 
     /// The cell for the result of the search with files of one size.
-    fn found(&self, set: FileSet) -> Cell {
+    fn result_cell(&self, set: FileSet) -> Cell {
         let title = format!(
             "Link rate up to which a hot cache pays, for files of {}",
             textual::size(set.file_bytes as f64, 0)
@@ -135,11 +136,13 @@ impl Prober<'_, '_> {
         for attempt in 1..=ATTEMPTS {
             match self.attempt(set, link) {
                 Ok(pair) => {
-                    for (state, Performed { readers, server }) in states.into_iter().zip(&pair) {
+                    for (state, MeasuredReplicate { readers, server }) in
+                        states.into_iter().zip(&pair)
+                    {
                         let cell = self.cell(set, link, state)?;
                         let observed =
-                            Observed { benchmark: AS, readers, server, link, is_own: false };
-                        self.journal.keep(replicate(cell, &observed), attempt)?;
+                            Observation { benchmark: AS, readers, server, link, is_own: false };
+                        self.journal.keep(replicate(cell.0, cell.1, &observed), attempt)?;
                         self.cells.insert(key(set, link, state), (cell.0, cell.1 + 1));
                     }
                     let [none, hot] = pair.map(|one| one.elapsed_ns() as f64);
@@ -165,7 +168,7 @@ impl Prober<'_, '_> {
         &mut self,
         set: FileSet,
         link: Shape,
-    ) -> Result<[Performed; 2], (NetworkState, Lost)> {
+    ) -> Result<[MeasuredReplicate; 2], (NetworkState, Lost)> {
         let (none, hot) = (NetworkState::None, NetworkState::Hot);
         if !self.is_ready {
             self.prepare().map_err(|lost| (hot, lost))?;
@@ -196,9 +199,9 @@ impl Prober<'_, '_> {
         self.rig.start_caches(&AS.cache_place(&self.search.cache), true)?;
         self.rig.mount(self.search.version)?;
         for set in self.search.sets() {
-            let Together { measured, server } = self.rig.perform(Task::ReadSet(set))?;
-            let readers = Performed::new(measured, server).readers;
-            prove_all(NetworkState::Cold, (AS, set.bytes()), &readers).map_err(Lost::Replicate)?;
+            let JointMeasurement { measured, server } = self.rig.perform(Task::ReadSet(set))?;
+            let readers = MeasuredReplicate::new(measured, server).readers;
+            prove_all(NetworkState::Cold, AS, set.bytes(), &readers).map_err(Lost::Replicate)?;
         }
         self.rig.settle()?;
         self.is_ready = true;
@@ -206,20 +209,20 @@ impl Prober<'_, '_> {
     }
 
     /// Mounts, reads and unmounts, with or without the cache.
-    fn read(&mut self, set: FileSet, state: NetworkState) -> Result<Performed, Lost> {
+    fn read(&mut self, set: FileSet, state: NetworkState) -> Result<MeasuredReplicate, Lost> {
         if state == NetworkState::Hot {
             self.rig.start_caches(&AS.cache_place(&self.search.cache), false)?;
         }
         self.rig.mount(self.search.version)?;
-        let Together { measured, server } = self.rig.perform(Task::ReadSet(set))?;
-        let mut performed = Performed::new(measured, server);
+        let JointMeasurement { measured, server } = self.rig.perform(Task::ReadSet(set))?;
+        let mut performed = MeasuredReplicate::new(measured, server);
         for (reader, settled) in performed.readers.iter_mut().zip(self.rig.settle()?) {
             reader.settled = Some(settled);
         }
-        let Performed { readers, server } = &performed;
-        prove_all(state, (AS, set.bytes()), readers).map_err(Lost::Replicate)?;
+        let MeasuredReplicate { readers, server } = &performed;
+        prove_all(state, AS, set.bytes(), readers).map_err(Lost::Replicate)?;
         let link = Shape::default();
-        let observed = Observed { benchmark: AS, readers, server, link, is_own: false };
+        let observed = Observation { benchmark: AS, readers, server, link, is_own: false };
         let from_disk = observed.disk(|disk| disk.read_bytes);
         if state == NetworkState::Hot && from_disk < set.bytes() as f64 {
             let bytes = set.bytes();

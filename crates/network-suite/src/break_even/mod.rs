@@ -15,8 +15,8 @@ use network_guest::Version;
 use network_guest::content::{Content, FileSet, TreeShape};
 use record::Manifest;
 
-use crate::as_run;
 use crate::plan::{NetworkBenchmark, Plan};
+use crate::run_record;
 use crate::state::NetworkState;
 
 pub use conduct::search;
@@ -110,7 +110,7 @@ impl BreakEven {
             states: vec![NetworkState::None, NetworkState::Hot],
             versions: vec![self.version],
             caches: vec![self.cache.clone()],
-            link: self.at(RATES.1),
+            link: self.link_at(RATES.1),
             benchmarks: vec![NetworkBenchmark::Tree],
             runs: 1,
             content: Content { file_bytes, tree, seed: self.seed },
@@ -121,7 +121,7 @@ impl BreakEven {
 
     /// The link with this rate.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in the range")]
-    fn at(&self, bits_per_s: f64) -> Shape {
+    fn link_at(&self, bits_per_s: f64) -> Shape {
         Shape { rate_bits_per_s: Some(bits_per_s.round() as u64), ..self.link }
     }
 
@@ -131,7 +131,7 @@ impl BreakEven {
         let plan = self.plan();
         let targets = plan.targets();
         Manifest {
-            targets: targets.iter().map(|one| as_run::record_of(&plan, one)).collect(),
+            targets: targets.iter().map(|one| run_record::record_of(&plan, one)).collect(),
             ..base
         }
     }

@@ -12,7 +12,7 @@ use crate::metrics::{EMULATED_TIME, RPCS};
 use crate::state::NetworkState;
 
 /// The result for files of one size.
-struct Point {
+struct SizeResult {
     files: u64,
     file_bytes: u64,
     /// Calls to the server without a cache, and with a hot one.
@@ -24,16 +24,16 @@ struct Point {
 /// The rates at which a cache breaks even, if the run searched for them.
 #[must_use]
 pub fn text(run: &Run, width: usize) -> Option<String> {
-    let points = points(run);
-    if points.is_empty() {
+    let results = results(run);
+    if results.is_empty() {
         return None;
     }
     let level = run.manifest.run.confidence_level;
     let interval = format!("{:.0} % interval", level * 100.0);
     let heads = ["files", "of", "RPCs: none", "hot", "break-even (emulated)", &interval, "pairs"];
     let mut columns = Columns::headed(heads);
-    for point in &points {
-        let (rate, interval) = match point.place {
+    for result in &results {
+        let (rate, interval) = match result.place {
             CrossingPosition::Between(low, high) => {
                 let middle = (low * high).sqrt() / 1e6;
                 let ends = format!("{:.1} to {:.1}", low / 1e6, high / 1e6);
@@ -51,13 +51,13 @@ pub fn text(run: &Run, width: usize) -> Option<String> {
             CrossingPosition::Unknown => ("not found".to_owned(), String::new()),
         };
         columns.row([
-            point.files.to_string(),
-            textual::size(point.file_bytes as f64, 0),
-            shown(&point.rpcs[0]),
-            shown(&point.rpcs[1]),
+            result.files.to_string(),
+            textual::size(result.file_bytes as f64, 0),
+            shown(&result.rpcs[0]),
+            shown(&result.rpcs[1]),
             rate,
             interval,
-            point.pairs.to_string(),
+            result.pairs.to_string(),
         ]);
     }
     let mut text = "The link rate at which a hot cache takes as long as no cache\n".to_owned();
@@ -67,9 +67,9 @@ pub fn text(run: &Run, width: usize) -> Option<String> {
     say("Below its break-even rate, a cache \
          pays: reading from it is quicker than over the link.");
     if let Some(rate) = asked_rate(run) {
-        say(&at_rate(&points, rate));
+        say(&at_rate(&results, rate));
     }
-    say(calls(&points));
+    say(calls(&results));
     say(
         "Read each rate as a lower bound of the rate up to which a cache pays on a real machine. A \
          cache costs processor time, and emulated processors are perhaps twenty times slower than \
@@ -85,7 +85,7 @@ pub fn text(run: &Run, width: usize) -> Option<String> {
 }
 
 fn shown(rpcs: &[f64]) -> String {
-    Counted::of(rpcs).map_or_else(String::new, |counted| counted.to_string())
+    Counted::from_values(rpcs).map_or_else(String::new, |counted| counted.to_string())
 }
 
 fn parameter(cell: &Cell, name: &str) -> Option<u64> {
@@ -98,7 +98,7 @@ fn asked_rate(run: &Run) -> Option<f64> {
 }
 
 /// All sizes, in the order in which they were measured.
-fn points(run: &Run) -> Vec<Point> {
+fn results(run: &Run) -> Vec<SizeResult> {
     let cells = run.cells();
     let mut sizes: Vec<(u64, u64)> = Vec::new();
     for cell in cells.iter().filter(|cell| cell.benchmark == BENCHMARK) {
@@ -109,10 +109,13 @@ fn points(run: &Run) -> Vec<Point> {
             sizes.push((file_bytes, files));
         }
     }
-    sizes.into_iter().filter_map(|size| point(run, &cells, size)).collect()
+    sizes
+        .into_iter()
+        .filter_map(|(file_bytes, files)| result(run, &cells, file_bytes, files))
+        .collect()
 }
 
-fn point<'r>(run: &'r Run, cells: &[&'r Cell], (file_bytes, files): (u64, u64)) -> Option<Point> {
+fn result<'r>(run: &'r Run, cells: &[&'r Cell], file_bytes: u64, files: u64) -> Option<SizeResult> {
     let of_state = |state: NetworkState| -> Vec<(&'r Cell, &'r Replicate)> {
         let of = |line: &'r Line| {
             let Line::Replicate(one) = line else { return None };
@@ -140,7 +143,7 @@ fn point<'r>(run: &'r Run, cells: &[&'r Cell], (file_bytes, files): (u64, u64)) 
         rpcs.sort_by(f64::total_cmp);
         rpcs
     });
-    Some(Point { files, file_bytes, rpcs, place: course.place(), pairs: pairs.count() })
+    Some(SizeResult { files, file_bytes, rpcs, place: course.place(), pairs: pairs.count() })
 }
 
 /// Whether a cache pays at a rate, for one size, as far as known.
@@ -152,7 +155,7 @@ enum AtRate {
 }
 
 impl AtRate {
-    fn of(place: CrossingPosition, rate: f64) -> Self {
+    fn new(place: CrossingPosition, rate: f64) -> Self {
         match place {
             CrossingPosition::Between(low, _) | CrossingPosition::From(low) if rate <= low => {
                 Self::Pays
@@ -170,11 +173,11 @@ impl AtRate {
 }
 
 /// A sentence that says for which sizes a cache pays at a rate.
-fn at_rate(points: &[Point], rate: f64) -> String {
+fn at_rate(results: &[SizeResult], rate: f64) -> String {
     let sizes = |wanted: AtRate| {
-        let sizes = points.iter().filter(|point| AtRate::of(point.place, rate) == wanted);
+        let sizes = results.iter().filter(|result| AtRate::new(result.place, rate) == wanted);
         let words: Vec<String> =
-            sizes.map(|point| textual::size(point.file_bytes as f64, 0)).collect();
+            sizes.map(|result| textual::size(result.file_bytes as f64, 0)).collect();
         (!words.is_empty()).then(|| textual::list(&words, "and"))
     };
     let pays = sizes(AtRate::Pays).map(|of| format!("it pays for files of {of}"));
@@ -186,15 +189,15 @@ fn at_rate(points: &[Point], rate: f64) -> String {
 }
 
 /// A sentence that says whether a cache breaks even in calls to the server.
-fn calls(points: &[Point]) -> &'static str {
+fn calls(results: &[SizeResult]) -> &'static str {
     let most = |rpcs: &[f64]| rpcs.last().copied().unwrap_or(0.0);
     let least = |rpcs: &[f64]| rpcs.first().copied().unwrap_or(0.0);
-    let saves = |point: &Point| most(&point.rpcs[1]) < least(&point.rpcs[0]);
-    let costs = |point: &Point| least(&point.rpcs[1]) >= most(&point.rpcs[0]);
-    if points.iter().all(saves) {
+    let saves = |result: &SizeResult| most(&result.rpcs[1]) < least(&result.rpcs[0]);
+    let costs = |result: &SizeResult| least(&result.rpcs[1]) >= most(&result.rpcs[0]);
+    if results.iter().all(saves) {
         "In calls to the server there is no break-even: a cache saves READs at every rate, for \
          every size."
-    } else if points.iter().all(costs) {
+    } else if results.iter().all(costs) {
         "In calls to the server, a cache never pays: a hot one needs as many as no cache at all."
     } else {
         "In calls to the server, a cache pays at every rate for sizes where a hot one needs fewer \
@@ -206,28 +209,29 @@ fn calls(points: &[Point]) -> &'static str {
 mod tests {
     use super::*;
 
-    fn point(file_bytes: u64, place: CrossingPosition) -> Point {
-        Point { files: 1, file_bytes, rpcs: [vec![9.0, 9.0], vec![2.0, 3.0]], place, pairs: 2 }
+    fn result(file_bytes: u64, place: CrossingPosition) -> SizeResult {
+        SizeResult { files: 1, file_bytes, rpcs: [vec![9.0, 9.0], vec![2.0, 3.0]], place, pairs: 2 }
     }
 
     #[test]
     fn a_rate_is_compared_with_what_was_found() {
-        let points = [
-            point(16 << 10, CrossingPosition::Between(10e6, 12e6)),
-            point(1 << 20, CrossingPosition::Above(1e9)),
-            point(1 << 10, CrossingPosition::Below(1e6)),
+        let results = [
+            result(16 << 10, CrossingPosition::Between(10e6, 12e6)),
+            result(1 << 20, CrossingPosition::Above(1e9)),
+            result(1 << 10, CrossingPosition::Below(1e6)),
         ];
-        let said = at_rate(&points, 20e6);
+        let said = at_rate(&results, 20e6);
         assert!(said.starts_with("At 20 Mbit/s, it pays for files of 1 MiB; "), "{said}");
         assert!(said.ends_with("does not for files of 16 KiB and 1 KiB."), "{said}");
-        let between = at_rate(&points[..1], 11e6);
+        let between = at_rate(&results[..1], 11e6);
         assert_eq!(between, "At 11 Mbit/s, it is too close to tell for files of 16 KiB.");
     }
 
     #[test]
     fn calls_are_saved_or_not() {
-        assert!(calls(&[point(1, CrossingPosition::Unknown)]).contains("no break-even"));
-        let same = Point { rpcs: [vec![9.0], vec![9.0]], ..point(1, CrossingPosition::Unknown) };
+        assert!(calls(&[result(1, CrossingPosition::Unknown)]).contains("no break-even"));
+        let same =
+            SizeResult { rpcs: [vec![9.0], vec![9.0]], ..result(1, CrossingPosition::Unknown) };
         assert!(calls(&[same]).contains("never pays"));
     }
 }

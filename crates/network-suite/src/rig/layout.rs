@@ -10,13 +10,13 @@ use crate::plan::Plan;
 /// Memory of a guest in addition to what it reads.
 const MEMORY_BYTES: u64 = 768 << 20;
 /// The smallest disk for a cache.
-const CACHE_LEAST_BYTES: u64 = 512 << 20;
+const CACHE_BYTES_MIN: u64 = 512 << 20;
 /// How long a guest may take for things that do not depend on the size of the files.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 /// Bytes that a guest handles per second at the very least.
-const BYTES_PER_SECOND_LEAST: u64 = 100_000;
+const BYTES_PER_SECOND_MIN: u64 = 100_000;
 /// Files that a guest handles per second at the very least.
-const FILES_PER_SECOND_LEAST: u64 = 5;
+const FILES_PER_SECOND_MIN: u64 = 5;
 
 /// A client of the rig.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) fn layout(plan: &Plan) -> (Description, Vec<Client>) {
     let content_bytes = plan.content.bytes();
     // File systems need some room for each file, and caches stop when little is left.
     let files_bytes = u64::from(plan.content.tree.files) * 8192;
-    let disk_bytes = (2 * content_bytes + files_bytes).max(CACHE_LEAST_BYTES);
+    let disk_bytes = (2 * content_bytes + files_bytes).max(CACHE_BYTES_MIN);
     let role = |name: &str, disks_bytes: &[u64]| GuestRole {
         name: name.to_owned(),
         memory_bytes: MEMORY_BYTES + content_bytes * 3 / 2 + files_bytes,
@@ -69,9 +69,9 @@ pub(super) fn layout(plan: &Plan) -> (Description, Vec<Client>) {
 /// How long reading everything may take, with all guests working.
 pub(super) fn patience(plan: &Plan) -> Duration {
     let rate = plan.link.rate_bits_per_s.map_or(u64::MAX, |bits| bits / 8);
-    let bytes_per_second = rate.clamp(1, BYTES_PER_SECOND_LEAST);
+    let bytes_per_second = rate.clamp(1, BYTES_PER_SECOND_MIN);
     let seconds = plan.content.bytes() / bytes_per_second
-        + u64::from(plan.content.tree.files) / FILES_PER_SECOND_LEAST;
+        + u64::from(plan.content.tree.files) / FILES_PER_SECOND_MIN;
     // Each file waits for the delay a few times.
     let delays = Duration::from_micros(u64::from(plan.link.delay_us))
         .saturating_mul(plan.content.tree.files.saturating_mul(10));

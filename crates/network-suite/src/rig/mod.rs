@@ -10,8 +10,11 @@ use lab::rig::{Rig, RigConditions, RigError, Shape};
 use network_guest::content::{Content, FileSet};
 use network_guest::counters::Counters;
 use network_guest::task::Task;
-use network_guest::{Answer, CachePlace, Measured, Question, Ran, SERVER, Settled, Version};
+use network_guest::{
+    Answer, CachePlace, CommandResult, Question, SERVER, Settled, TaskMeasurement, Version,
+};
 
+use crate::observation::ServerCounters;
 use crate::plan::{NetworkBenchmark, Plan};
 use layout::{Client, PATIENCE};
 
@@ -38,11 +41,10 @@ pub struct NetworkRig {
 }
 
 /// What all clients did at the same time.
-pub(crate) struct Together {
+pub(crate) struct JointMeasurement {
     /// What each did, in the order of the clients.
-    pub(crate) measured: Vec<Measured>,
-    /// What the server counted before and after.
-    pub(crate) server: (Counters, Counters),
+    pub(crate) measured: Vec<TaskMeasurement>,
+    pub(crate) server: ServerCounters,
 }
 
 impl NetworkRig {
@@ -69,15 +71,15 @@ impl NetworkRig {
     pub(crate) fn serve_content(&mut self, content: Content) -> Result<(), RigError> {
         self.serves = false;
         self.rig.boot(SERVER)?;
-        self.done(&Question::Fill(content))?;
-        self.done(&Question::Serve)?;
+        self.ask_server(&Question::Fill(content))?;
+        self.ask_server(&Question::Serve)?;
         self.serves = true;
         Ok(())
     }
 
     /// Lets the server make one more set of files.
     pub(crate) fn add_set(&mut self, set: FileSet, seed: u64) -> Result<(), RigError> {
-        self.done(&Question::AddSet(set, seed))
+        self.ask_server(&Question::AddSet(set, seed))
     }
 
     /// Changes the shape of all links.
@@ -117,13 +119,13 @@ impl NetworkRig {
     /// Starts the cache on each client, after making it anew if `is_new`.
     pub(crate) fn start_caches(&mut self, at: &CachePlace, is_new: bool) -> Result<(), RigError> {
         if is_new {
-            self.all_done(|_| Question::MakeCache(at.clone()))?;
+            self.ask_clients(|_| Question::MakeCache(at.clone()))?;
         }
-        self.all_done(|_| Question::StartCache(at.clone()))
+        self.ask_clients(|_| Question::StartCache(at.clone()))
     }
 
     pub(crate) fn mount(&mut self, version: Version) -> Result<(), RigError> {
-        self.all_done(|client| Question::Mount {
+        self.ask_clients(|client| Question::Mount {
             version,
             server: client.server_address(),
             client: client.address(),
@@ -131,21 +133,22 @@ impl NetworkRig {
     }
 
     /// Lets all clients do something at the same time.
-    pub(crate) fn perform(&mut self, task: Task) -> Result<Together, RigError> {
+    pub(crate) fn perform(&mut self, task: Task) -> Result<JointMeasurement, RigError> {
         let before = self.count_server()?;
         let measured = self.ask_all(|_| Question::Do(task), measured_of)?;
-        Ok(Together { measured, server: (before, self.count_server()?) })
+        let server = ServerCounters { before, after: self.count_server()? };
+        Ok(JointMeasurement { measured, server })
     }
 
     /// Lets the server do something with its own files.
-    pub(crate) fn perform_locally(&mut self, task: Task) -> Result<Measured, RigError> {
+    pub(crate) fn perform_locally(&mut self, task: Task) -> Result<TaskMeasurement, RigError> {
         let answer = self.rig.ask(SERVER, &Question::DoLocally(task), self.patience)?;
         measured_of(answer).ok_or_else(|| unexpected(SERVER))
     }
 
     /// Lets the server change the large file. Returns the checksum of its new content.
     pub(crate) fn change(&mut self, seed: u64) -> Result<u64, RigError> {
-        self.done(&Question::Change(seed))?;
+        self.ask_server(&Question::Change(seed))?;
         Ok(self.perform_locally(Task::ReadFile)?.did.sum)
     }
 
@@ -169,7 +172,7 @@ impl NetworkRig {
         version: Version,
         cache: Option<&str>,
         words: &[&str],
-    ) -> Result<Ran, RigError> {
+    ) -> Result<CommandResult, RigError> {
         self.boot_clients(1)?;
         if let Some(cache) = cache {
             self.start_caches(&NetworkBenchmark::File.cache_place(cache), true)?;
@@ -194,13 +197,13 @@ impl NetworkRig {
     }
 
     /// Lets the server do something that has no result.
-    fn done(&mut self, question: &Question) -> Result<(), RigError> {
+    fn ask_server(&mut self, question: &Question) -> Result<(), RigError> {
         let answer: Answer = self.rig.ask(SERVER, question, self.patience)?;
         if answer == Answer::Done { Ok(()) } else { Err(unexpected(SERVER)) }
     }
 
     /// Lets all clients do something that has no result.
-    fn all_done(&mut self, question: impl Fn(&Client) -> Question) -> Result<(), RigError> {
+    fn ask_clients(&mut self, question: impl Fn(&Client) -> Question) -> Result<(), RigError> {
         self.ask_all(question, |answer| (answer == Answer::Done).then_some(())).map(drop)
     }
 
@@ -223,7 +226,7 @@ impl NetworkRig {
     }
 }
 
-fn measured_of(answer: Answer) -> Option<Measured> {
+fn measured_of(answer: Answer) -> Option<TaskMeasurement> {
     if let Answer::Measured(measured) = answer { Some(*measured) } else { None }
 }
 

@@ -6,11 +6,14 @@ use rustix::fs::{AtFlags, unlinkat};
 
 use super::{HISTOGRAMS, JOURNAL, MANIFEST, MANIFEST_PART, manifest_text};
 use crate::error::RecordError;
-use crate::held::Held;
 use crate::manifest::Manifest;
+use crate::open_directory::OpenDirectory;
 
 /// Makes the files that every run has, and returns the directory for its histograms.
-pub(super) fn begun(held: &Held, manifest: &Manifest) -> Result<Held, RecordError> {
+pub(super) fn begun(
+    held: &OpenDirectory,
+    manifest: &Manifest,
+) -> Result<OpenDirectory, RecordError> {
     let histograms = held.make_below(HISTOGRAMS);
     let histograms = histograms.map_err(RecordError::io("make", held.path_of(HISTOGRAMS)))?;
     let text = manifest_text::text_of(manifest);
@@ -23,7 +26,7 @@ pub(super) fn begun(held: &Held, manifest: &Manifest) -> Result<Held, RecordErro
 }
 
 /// Removes what was made in a directory that had been empty.
-pub(super) fn undo(held: &Held) {
+pub(super) fn undo(held: &OpenDirectory) {
     for (name, flags) in [(HISTOGRAMS, AtFlags::REMOVEDIR), (JOURNAL, AtFlags::empty())] {
         let _already_failing = unlinkat(held, name, flags);
     }

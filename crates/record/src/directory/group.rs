@@ -8,21 +8,21 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, unlinkat};
 
 use crate::error::RecordError;
-use crate::held::Held;
+use crate::open_directory::OpenDirectory;
 
 /// A new directory, in which directories are made for runs that other processes measure.
 ///
 /// It is held by its descriptor. Otherwise, anyone with write access to its parent could replace it
 /// by a link, and further runs would be written wherever that leads.
 #[derive(Debug)]
-pub struct GroupDirectory(Held);
+pub struct GroupDirectory(OpenDirectory);
 
 /// A directory in a group, made for a run that another process will measure.
 #[derive(Debug)]
-pub struct OneOfGroup<'a> {
+pub struct GroupMember<'a> {
     group: &'a GroupDirectory,
     name: String,
-    held: Held,
+    held: OpenDirectory,
 }
 
 impl GroupDirectory {
@@ -32,7 +32,7 @@ impl GroupDirectory {
     /// If it is not empty or cannot be made.
     pub fn make(path: &Path) -> Result<Self, RecordError> {
         fs::create_dir_all(path).map_err(RecordError::io("make", path))?;
-        let held = Held::open(path).map_err(RecordError::io("open", path))?;
+        let held = OpenDirectory::open(path).map_err(RecordError::io("open", path))?;
         if held.names().map_err(RecordError::io("read", path))?.is_empty() {
             Ok(Self(held))
         } else {
@@ -46,7 +46,7 @@ impl GroupDirectory {
     /// # Errors
     /// If it cannot be made.
     pub fn make_in(parent: &Path, name: &str) -> Result<Option<Self>, RecordError> {
-        Ok(Held::make_new_in(parent, name)?.map(Self))
+        Ok(OpenDirectory::make_new_in(parent, name)?.map(Self))
     }
 
     /// The path where it was made, for messages.
@@ -59,10 +59,10 @@ impl GroupDirectory {
     ///
     /// # Errors
     /// If the name is taken, or it cannot be made.
-    pub fn add(&self, name: &str) -> Result<OneOfGroup<'_>, RecordError> {
+    pub fn add(&self, name: &str) -> Result<GroupMember<'_>, RecordError> {
         let made = self.0.make_new_below(name);
         let held = made.map_err(RecordError::io("make", self.0.path_of(name)))?;
-        Ok(OneOfGroup { group: self, name: name.to_owned(), held })
+        Ok(GroupMember { group: self, name: name.to_owned(), held })
     }
 
     /// Removes it if no run has begun in it.
@@ -73,7 +73,7 @@ impl GroupDirectory {
     }
 }
 
-impl OneOfGroup<'_> {
+impl GroupMember<'_> {
     /// The path where it was made, for messages.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::{MANIFEST, not_a_run};
 use crate::bounded;
 use crate::error::RecordError;
-use crate::held::Held;
 use crate::manifest::Manifest;
+use crate::open_directory::OpenDirectory;
 use crate::plain::make_plain;
 use crate::plausible;
 use crate::run_kind::RunKind;
@@ -45,7 +45,7 @@ fn end_of(text: &[u8]) -> String {
 
 /// Reads the manifest. Its version is checked before anything else in it is trusted.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
-pub(super) fn read(held: &Held) -> Result<Manifest, RecordError> {
+pub(super) fn read(held: &OpenDirectory) -> Result<Manifest, RecordError> {
     let path = held.path_of(MANIFEST);
     let text = held.read(MANIFEST, MANIFEST_BYTES_MAX).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => not_a_run(held.path()),
@@ -83,7 +83,7 @@ pub(super) fn read(held: &Held) -> Result<Manifest, RecordError> {
 fn note_kind(manifest: &mut Value) {
     let Some(run) = manifest.get_mut("run").and_then(Value::as_object_mut) else { return };
     let text = |name| run.get(name).and_then(Value::as_str).unwrap_or_default();
-    let kind = RunKind::of_old(text("command"), text("suite"));
+    let kind = RunKind::infer(text("command"), text("suite"));
     run.entry("kind").or_insert_with(|| json!(kind));
 }
 

@@ -17,15 +17,15 @@ use std::path::Path;
 use measure::Histogram;
 use rustix::fs::{AtFlags, FlockOperation, flock, fstat, renameat, unlinkat};
 
-pub use self::group::{GroupDirectory, OneOfGroup};
+pub use self::group::{GroupDirectory, GroupMember};
 pub use self::output::OutputDirectory;
 pub use self::reserved::ReservedDirectory;
 use crate::error::{RecordError, TakeInError};
-use crate::held::{Held, read_at_most};
 use crate::histogram_log::{self, HistogramLocation};
 use crate::journal::Line;
 use crate::journal_text::{self, Damage, Parsed};
 use crate::manifest::{Cell, Manifest};
+use crate::open_directory::{OpenDirectory, read_at_most};
 use crate::traffic;
 use crate::warning::Warning;
 
@@ -66,8 +66,8 @@ fn metrics_added(line: &Line) -> Option<usize> {
 /// A run directory open for appending, by one process at a time.
 #[derive(Debug)]
 pub struct RunDirectory {
-    held: Held,
-    histograms: Held,
+    held: OpenDirectory,
+    histograms: OpenDirectory,
     journal: File,
     /// The number of the journal's last line.
     last_line: usize,
@@ -90,7 +90,7 @@ impl RunDirectory {
     }
 
     /// Begins a run in an empty directory whose journal has been locked.
-    fn begin(held: Held, journal: File, manifest: &Manifest) -> Result<Self, RecordError> {
+    fn begin(held: OpenDirectory, journal: File, manifest: &Manifest) -> Result<Self, RecordError> {
         match beginning::begun(&held, manifest) {
             Ok(histograms) => {
                 let metrics = manifest.cells.iter().map(|cell| cell.metrics.len()).collect();
@@ -117,7 +117,7 @@ impl RunDirectory {
     /// # Errors
     /// If it contains anything else, or is not a directory.
     pub fn check_new(path: &Path) -> Result<(), RecordError> {
-        match Held::open(path) {
+        match OpenDirectory::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             held => check_new(&held.map_err(RecordError::io("read", path))?),
         }
@@ -300,8 +300,8 @@ impl RunDirectory {
         }
         let end = self.log_ends.get(&cell).copied().unwrap_or(0);
         let name = log_name(cell);
-        let log = (&self.histograms, name.as_str());
-        let location = histogram_log::append(log, end, histogram, at_s, elapsed_ns)
+        let logs = &self.histograms;
+        let location = histogram_log::append(logs, &name, end, histogram, at_s, elapsed_ns)
             .map_err(|error| self.removed().unwrap_or(error))?;
         self.log_ends.insert(cell, location.end_bytes());
         Ok(location)
@@ -406,9 +406,9 @@ impl Run {
         if locations.is_empty() {
             return Ok(Vec::new());
         }
-        let logs = Held::open(path).and_then(|held| held.below(HISTOGRAMS));
+        let logs = OpenDirectory::open(path).and_then(|held| held.below(HISTOGRAMS));
         let logs = logs.map_err(RecordError::io("open", path.join(HISTOGRAMS)))?;
-        histogram_log::read_each((&logs, &log_name(cell)), &locations)
+        histogram_log::read_each(&logs, &log_name(cell), &locations)
     }
 }
 
@@ -418,14 +418,14 @@ fn log_name(cell: u32) -> String {
 
 /// Opens the directory of an existing run.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
-fn open_run(path: &Path) -> Result<Held, RecordError> {
-    Held::open(path).map_err(|error| match error.kind() {
+fn open_run(path: &Path) -> Result<OpenDirectory, RecordError> {
+    OpenDirectory::open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => not_a_run(path),
         _ => RecordError::io("open", path)(error),
     })
 }
 
-fn read_run(held: &Held) -> Result<Run, RecordError> {
+fn read_run(held: &OpenDirectory) -> Result<Run, RecordError> {
     let manifest = manifest_text::read(held)?;
     let text = match held.read(JOURNAL, JOURNAL_BYTES_MAX) {
         // The process was killed between the manifest and the journal.
@@ -436,7 +436,7 @@ fn read_run(held: &Held) -> Result<Run, RecordError> {
     Ok(Run { manifest, lines, damage })
 }
 
-fn traffic_in(held: &Held, run: &Run) -> Result<Option<Run>, RecordError> {
+fn traffic_in(held: &OpenDirectory, run: &Run) -> Result<Option<Run>, RecordError> {
     let below = match held.below(traffic::SUITE) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         below => below.map_err(RecordError::io("open", held.path_of(traffic::SUITE)))?,
@@ -458,7 +458,7 @@ fn not_a_run(path: &Path) -> RecordError {
 
 /// Checks that no run has begun in it. An empty journal is left by whoever holds its lock, or died
 /// holding it.
-fn check_new(held: &Held) -> Result<(), RecordError> {
+fn check_new(held: &OpenDirectory) -> Result<(), RecordError> {
     let not_empty = || RecordError::NotEmpty { path: held.path().to_owned() };
     for name in held.names().map_err(RecordError::io("read", held.path()))? {
         let may_be_there = match name.to_str() {
@@ -481,7 +481,7 @@ fn check_new(held: &Held) -> Result<(), RecordError> {
 }
 
 /// Opens the journal and locks it; only one process at a time can.
-fn locked_journal(held: &Held) -> Result<File, RecordError> {
+fn locked_journal(held: &OpenDirectory) -> Result<File, RecordError> {
     let failed = |error| RecordError::io("open", held.path_of(JOURNAL))(error);
     loop {
         let journal = held.to_write(JOURNAL).map_err(failed)?;

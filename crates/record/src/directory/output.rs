@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, accessat};
 
-use crate::held::Held;
+use crate::open_directory::OpenDirectory;
 
 /// A directory named by the user. It is held by its descriptor while other programs write files in
 /// it, since anyone with write access to its parent could replace it by a link.
 #[derive(Debug)]
 pub struct OutputDirectory {
-    held: Held,
+    held: OpenDirectory,
     route: PathBuf,
 }
 
@@ -29,7 +29,7 @@ impl OutputDirectory {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made?,
         }
-        let held = Held::open(path)?;
+        let held = OpenDirectory::open(path)?;
         accessat(&held, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
         Ok(Self { route: held.route()?, held })
     }

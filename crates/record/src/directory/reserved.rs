@@ -7,17 +7,17 @@ use rustix::fs::{AtFlags, unlinkat};
 
 use super::{JOURNAL, RunDirectory, TRACES, check_new, locked_journal};
 use crate::error::RecordError;
-use crate::held::Held;
 use crate::manifest::Manifest;
+use crate::open_directory::OpenDirectory;
 
 /// An empty directory reserved for a run whose manifest is not known yet, since part of it may have
 /// to be traced first. Other processes that want it are refused.
 #[derive(Debug)]
 pub struct ReservedDirectory {
-    held: Held,
+    held: OpenDirectory,
     journal: File,
     /// The directory for traces, once there is one.
-    traces: Option<Held>,
+    traces: Option<OpenDirectory>,
 }
 
 impl ReservedDirectory {
@@ -28,7 +28,7 @@ impl ReservedDirectory {
     /// be written.
     pub fn make(path: &Path) -> Result<Self, RecordError> {
         fs::create_dir_all(path).map_err(RecordError::io("make", path))?;
-        Self::hold(Held::open(path).map_err(RecordError::io("open", path))?)
+        Self::hold(OpenDirectory::open(path).map_err(RecordError::io("open", path))?)
     }
 
     /// Makes `name` in the directory `parent`, which is made if it does not exist; none if `name`
@@ -38,7 +38,7 @@ impl ReservedDirectory {
     /// # Errors
     /// If it cannot be made or written.
     pub fn make_in(parent: &Path, name: &str) -> Result<Option<Self>, RecordError> {
-        Held::make_new_in(parent, name)?.map(Self::hold).transpose()
+        OpenDirectory::make_new_in(parent, name)?.map(Self::hold).transpose()
     }
 
     /// Reserves the empty directory at the end of `route`, which another process holds open; `path`
@@ -47,17 +47,17 @@ impl ReservedDirectory {
     /// # Errors
     /// As for [`Self::make`].
     pub fn make_at(route: &Path, path: &Path) -> Result<Self, RecordError> {
-        Self::hold(Held::at(route, path).map_err(RecordError::io("open", path))?)
+        Self::hold(OpenDirectory::at(route, path).map_err(RecordError::io("open", path))?)
     }
 
     /// Locks a directory, which must be empty.
-    pub(super) fn hold(held: Held) -> Result<Self, RecordError> {
+    pub(super) fn hold(held: OpenDirectory) -> Result<Self, RecordError> {
         check_new(&held)?;
         Self::lock(held)
     }
 
     /// Locks a directory that was found empty.
-    pub(super) fn lock(held: Held) -> Result<Self, RecordError> {
+    pub(super) fn lock(held: OpenDirectory) -> Result<Self, RecordError> {
         let journal = locked_journal(&held)?;
         // If two processes found it empty, the other may have held the lock and begun its run by
         // now.

@@ -198,7 +198,7 @@ fn what_was_begun_since_the_directory_was_found_empty_is_left_alone() {
     drop(RunDirectory::create(&path, &manifest()).expect("a new run"));
     let mut other = manifest();
     other.run.seed += 1;
-    let held = Held::open(&path).expect("it is there");
+    let held = OpenDirectory::open(&path).expect("it is there");
     let begun = ReservedDirectory::lock(held).and_then(|it| it.begin(&other));
     let error = begun.expect_err("another run is there by now");
     assert!(matches!(error, RecordError::NotEmpty { .. }), "{error}");

@@ -22,7 +22,7 @@ pub struct Counted {
 impl Counted {
     /// Of values in any order; none of none.
     #[must_use]
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn from_values(values: &[f64]) -> Option<Self> {
         let mut values = values.to_vec();
         values.sort_by(f64::total_cmp);
         let (&least, &most) = (values.first()?, values.last()?);
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_count_says_how_far_replicates_differ() {
-        let of = |values: &[f64]| Counted::of(values).map(|counted| counted.to_string());
+        let of = |values: &[f64]| Counted::from_values(values).map(|counted| counted.to_string());
         assert_eq!(of(&[]), None);
         assert_eq!(of(&[1630.0; 3]).as_deref(), Some("1,630"));
         assert_eq!(of(&[5.0, 1.0, 3.0]).as_deref(), Some("3 [1, 5]"));

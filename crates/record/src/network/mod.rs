@@ -50,10 +50,10 @@ pub const OPERATION_PREFIX: &str = "rpc_";
 pub const OTHER_RPCS: &str = "rpc_other";
 
 /// Minimum share of time that a link must be busy to count as the bottleneck.
-const LINK_BUSY_LEAST_PERCENT: f64 = 90.0;
+const LINK_BUSY_PERCENT_MIN: f64 = 90.0;
 /// Maximum share of time that the two emulated processors may be busy, added up, if the network is
 /// the bottleneck: half of it.
-const BUSY_MOST_PERCENT: f64 = 50.0;
+const BUSY_PERCENT_MAX: f64 = 50.0;
 
 /// The metric of one operation.
 #[must_use]
@@ -68,8 +68,8 @@ pub fn rpc_metric(operation: &str) -> String {
 pub fn is_network_bound(value: impl Fn(&str) -> f64) -> bool {
     let link_busy = value(LINK_BUSY);
     let busy = (100.0 - value(CLIENT_IDLE)) + (100.0 - value(SERVER_IDLE));
-    let can_take_most = link_busy + value(LINK_DELAY) >= 100.0 - BUSY_MOST_PERCENT;
-    link_busy >= LINK_BUSY_LEAST_PERCENT || (can_take_most && busy <= BUSY_MOST_PERCENT)
+    let can_take_most = link_busy + value(LINK_DELAY) >= 100.0 - BUSY_PERCENT_MAX;
+    link_busy >= LINK_BUSY_PERCENT_MIN || (can_take_most && busy <= BUSY_PERCENT_MAX)
 }
 
 #[cfg(test)]

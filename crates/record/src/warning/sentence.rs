@@ -36,7 +36,7 @@ fn sentence(warning: &Warning) -> String {
             format!("the hypervisor took {percent:.1} % of the processors' time")
         }
         Warning::BusyMachine { replicates, of, waited_percent, who } => {
-            busy_machine((*replicates, *of), *waited_percent, who)
+            busy_machine(*replicates, *of, *waited_percent, who)
         }
         Warning::DependsOnVolumeSize { volume_bytes, stands_from_bytes } => {
             depends_on_volume_size(*volume_bytes, *stands_from_bytes)
@@ -58,14 +58,14 @@ fn sentence(warning: &Warning) -> String {
         Warning::FragileZone { working_set_bytes, axis, cache, cache_bytes, .. } => {
             let spread = warning.measured_spread();
             let axis = axis.unwrap_or(Axis::WorkingSet);
-            fragile_zone((axis, *working_set_bytes), (cache, *cache_bytes), &spread)
+            fragile_zone(axis, *working_set_bytes, cache, *cache_bytes, &spread)
         }
         Warning::CacheBenchmark { size_bytes, memory, memory_bytes, least_bytes } => {
-            cache_benchmark(*size_bytes, (memory, *memory_bytes), *least_bytes)
+            cache_benchmark(*size_bytes, memory, *memory_bytes, *least_bytes)
         }
         Warning::UnalignedRandomAccess { alignment_bytes } => unaligned(*alignment_bytes),
         Warning::Stalls { operations, of, longer_than_ns, longest_ns, share_percent } => {
-            stalls((*operations, *of), (*longer_than_ns, *longest_ns), *share_percent)
+            stalls(*operations, *of, *longer_than_ns, *longest_ns, *share_percent)
         }
         Warning::MeanAboveMedian { mean_ns, p50_ns, slowest_tenth_percent } => {
             mean_above_median(mean_ns / p50_ns, *slowest_tenth_percent)
@@ -75,10 +75,10 @@ fn sentence(warning: &Warning) -> String {
             no_steady_state(*range_percent, *excursion_percent)
         }
         Warning::DependentBlocks { correlation, p, blocks, effective } => {
-            dependent_blocks(*correlation, *p, (*blocks, *effective))
+            dependent_blocks(*correlation, *p, *blocks, *effective)
         }
         Warning::DependentRatios { correlation, p, blocks, effective } => {
-            dependent_ratios(*correlation, *p, (*blocks, *effective))
+            dependent_ratios(*correlation, *p, *blocks, *effective)
         }
         Warning::FarOutliers { outliers, of, farthest } => far_outliers(*outliers, *of, *farthest),
         Warning::Trend { change_percent } => trend(*change_percent),
@@ -130,7 +130,7 @@ fn depends_on_volume_size(volume_bytes: u64, stands_from_bytes: u64) -> String {
     )
 }
 
-fn busy_machine((replicates, of): (u32, u32), waited_percent: f64, who: &str) -> String {
+fn busy_machine(replicates: u32, of: u32, waited_percent: f64, who: &str) -> String {
     let verb = if replicates == 1 { "was" } else { "were" };
     let waited = match waited_percent {
         0.5.. => {
@@ -163,11 +163,7 @@ fn bytes(bytes: u64) -> String {
     size(bytes as f64, 3)
 }
 
-fn fragile_zone(
-    (axis, at_bytes): (Axis, u64),
-    (cache, cache_bytes): (&str, u64),
-    spread: &str,
-) -> String {
+fn fragile_zone(axis: Axis, at_bytes: u64, cache: &str, cache_bytes: u64, spread: &str) -> String {
     format!(
         "figures may not repeat well where the {} ({}) is near the size of {cache} ({}){spread}",
         axis.title(),
@@ -176,8 +172,8 @@ fn fragile_zone(
     )
 }
 
-fn cache_benchmark(size_bytes: u64, (memory, memory_bytes): (&str, u64), least: u64) -> String {
-    let option = match least.div_ceil(1 << 20) {
+fn cache_benchmark(size_bytes: u64, memory: &str, memory_bytes: u64, least_bytes: u64) -> String {
+    let option = match least_bytes.div_ceil(1 << 20) {
         mib @ ..1024 => format!("{mib}m"),
         mib => format!("{}g", mib.div_ceil(1024)),
     };
@@ -197,15 +193,17 @@ fn unaligned(alignment_bytes: u64) -> String {
 }
 
 fn stalls(
-    (operations, of): (u64, u64),
-    (least_ns, most_ns): (u64, u64),
+    operations: u64,
+    of: u64,
+    longer_than_ns: u64,
+    longest_ns: u64,
     share_percent: f64,
 ) -> String {
     format!(
         "{operations} of {of} operations took {} to {} ms, {share_percent:.0} % of the total time: \
          they determine the mean, not p50",
-        milliseconds(least_ns),
-        milliseconds(most_ns)
+        milliseconds(longer_than_ns),
+        milliseconds(longest_ns)
     )
 }
 
@@ -229,7 +227,7 @@ fn no_steady_state(range_percent: f64, excursion_percent: f64) -> String {
     )
 }
 
-fn dependent_blocks(correlation: f64, p: f64, (blocks, effective): (u32, f64)) -> String {
+fn dependent_blocks(correlation: f64, p: f64, blocks: u32, effective: f64) -> String {
     format!(
         "blocks {} the ones before them (correlation {correlation:.2}): {blocks} count as \
          {effective:.1} independent ones, so the intervals of figures, but not of ratios, are \
@@ -238,7 +236,7 @@ fn dependent_blocks(correlation: f64, p: f64, (blocks, effective): (u32, f64)) -
     )
 }
 
-fn dependent_ratios(correlation: f64, p: f64, (blocks, effective): (u32, f64)) -> String {
+fn dependent_ratios(correlation: f64, p: f64, blocks: u32, effective: f64) -> String {
     format!(
         "the targets' ratios {} those of the block before (correlation {correlation:.2}): {blocks} \
          blocks count as {effective:.1} independent ones, so the intervals of comparisons are \

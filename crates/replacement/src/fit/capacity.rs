@@ -9,7 +9,7 @@
 use std::ops::RangeInclusive;
 
 use super::bins::Bins;
-use super::case::{Case, Model};
+use super::case::{Model, PreparedTrace};
 use crate::policy::Policy;
 
 /// How many times a random policy is simulated: during the search for its capacity, and at the end.
@@ -17,8 +17,8 @@ const SIMULATIONS: [u8; 2] = [4, 16];
 
 /// Where to start, in groups: the median number of resident pages over the moments at which more
 /// than a twentieth of the accessed pages had been evicted, but not all. `None` if there are none.
-pub(super) fn start(cases: &[Case], pages_per_group: u32) -> Option<u32> {
-    let looks = cases.iter().flat_map(Case::residency);
+pub(super) fn start(cases: &[PreparedTrace], pages_per_group: u32) -> Option<u32> {
+    let looks = cases.iter().flat_map(PreparedTrace::residency);
     let full = looks.filter(|&(pages, resident)| 0 < resident && resident * 20 < pages * 19);
     let mut counts: Vec<u64> = full.map(|(_, resident)| resident).collect();
     counts.sort_unstable();
@@ -28,7 +28,7 @@ pub(super) fn start(cases: &[Case], pages_per_group: u32) -> Option<u32> {
 
 /// The model of `policy` that explains `cases` best, with a capacity within `range`, in groups.
 pub(super) fn search(
-    cases: &[Case],
+    cases: &[PreparedTrace],
     policy: Policy,
     seed: u64,
     start: u32,
@@ -62,7 +62,7 @@ pub(super) fn search(
     }
 }
 
-fn log_likelihood(cases: &[Case], model: Model) -> f64 {
+fn log_likelihood(cases: &[PreparedTrace], model: Model) -> f64 {
     let mut all = Bins::new(model.simulations);
     for case in cases {
         case.compare(model).iter().flatten().for_each(|bins| all.merge(bins));

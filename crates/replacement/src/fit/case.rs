@@ -2,7 +2,7 @@
 //! and only with the pages whose residency is informative.
 
 use super::bins::Bins;
-use crate::observed::Observed;
+use crate::observed_trace::ObservedTrace;
 use crate::policy::{Policy, Size};
 use crate::trace::Access;
 
@@ -13,23 +13,23 @@ pub(super) const STRIPES: u32 = 32;
 
 /// The maximum number of pages in a stretch. Reclaim handles adjacent pages in batches of half as
 /// many.
-const STRETCH_MAX_PAGES: u32 = 64;
+const STRETCH_PAGES_MAX: u32 = 64;
 
 /// One observed trace.
-pub(super) struct Case {
+pub(super) struct PreparedTrace {
     accesses: Vec<Access>,
     groups: u32,
-    looks: Vec<Look>,
+    looks: Vec<ResidencyCheck>,
 }
 
 /// One moment at which residency was checked.
-struct Look {
+struct ResidencyCheck {
     after: usize,
-    sights: Vec<Sight>,
+    sights: Vec<PageObservation>,
 }
 
 /// A page that has been accessed before. Those that have not are absent under every policy.
-struct Sight {
+struct PageObservation {
     group: u32,
     stripe: u8,
     is_resident: bool,
@@ -46,8 +46,8 @@ pub(super) struct Model {
     pub(super) seed: u64,
 }
 
-impl Case {
-    pub(super) fn new(observed: &Observed, pages_per_group: u32) -> Self {
+impl PreparedTrace {
+    pub(super) fn new(observed: &ObservedTrace, pages_per_group: u32) -> Self {
         let trace = observed.trace();
         let group_of = |access: &Access| Access { page: access.page / pages_per_group, ..*access };
         let accesses: Vec<Access> = trace.accesses().iter().map(group_of).collect();
@@ -57,15 +57,18 @@ impl Case {
             first[access.page as usize] = time;
         }
         // As long as possible, but with several per stripe.
-        let stretch = (trace.pages() / (8 * STRIPES)).clamp(1, STRETCH_MAX_PAGES);
+        let stretch = (trace.pages() / (8 * STRIPES)).clamp(1, STRETCH_PAGES_MAX);
         let stretch = stretch.next_multiple_of(pages_per_group);
         let look = |(&after, resident): (&usize, &Vec<bool>)| {
             let sight = |(page, &is_resident): (u32, &bool)| {
                 let stripe = stripe_of(page / stretch);
-                Sight { group: page / pages_per_group, stripe, is_resident }
+                PageObservation { group: page / pages_per_group, stripe, is_resident }
             };
-            let touched = |sight: &Sight| first[sight.group as usize] < after;
-            Look { after, sights: (0..).zip(resident).map(sight).filter(touched).collect() }
+            let touched = |sight: &PageObservation| first[sight.group as usize] < after;
+            ResidencyCheck {
+                after,
+                sights: (0..).zip(resident).map(sight).filter(touched).collect(),
+            }
         };
         let looks = trace.moments().iter().zip(observed.resident()).map(look).collect();
         Self { accesses, groups, looks }
@@ -85,7 +88,7 @@ impl Case {
         for simulation in 0..model.simulations {
             self.simulate(model, model.seed + u64::from(simulation), &mut counts);
         }
-        let compare = |(look, counts): (&Look, &Vec<u8>)| {
+        let compare = |(look, counts): (&ResidencyCheck, &Vec<u8>)| {
             let mut stripes = std::array::from_fn(|_| Bins::new(model.simulations));
             for sight in &look.sights {
                 let resident_in = counts[sight.group as usize];

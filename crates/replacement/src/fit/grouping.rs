@@ -1,6 +1,6 @@
 //! How many pages come and go together: kernels keep and evict folios, which have several pages.
 
-use crate::observed::Observed;
+use crate::observed_trace::ObservedTrace;
 
 /// The largest group looked for, in pages.
 const PAGES_MAX: usize = 64;
@@ -22,7 +22,7 @@ pub enum Grouping {
 }
 
 /// The largest power of two such that aligned groups of that many pages come and go together.
-pub(super) fn find(battery: &[Observed]) -> u32 {
+pub(super) fn find(battery: &[ObservedTrace]) -> u32 {
     // From the top down: deep inside large groups, the boundaries of small ones all look alike.
     let mut pages = PAGES_MAX;
     while pages > 1 && !is_half(battery, pages / 2) {
@@ -33,10 +33,10 @@ pub(super) fn find(battery: &[Observed]) -> u32 {
 
 /// Whether groups of `half` pages are halves of larger groups: compares neighbours at the boundary
 /// within a pair of them to neighbours at the boundary between pairs.
-fn is_half(battery: &[Observed], half: usize) -> bool {
+fn is_half(battery: &[ObservedTrace], half: usize) -> bool {
     let differing = |offset| {
         let mut pairs = [0.0, 0.0];
-        for pages in battery.iter().flat_map(Observed::resident) {
+        for pages in battery.iter().flat_map(ObservedTrace::resident) {
             for pair in pages.windows(2).skip(offset - 1).step_by(2 * half) {
                 pairs[0] += 1.0;
                 pairs[1] += f64::from(u8::from(pair[0] != pair[1]));
@@ -60,7 +60,7 @@ mod tests {
     use crate::generate::{Generator, scan};
     use crate::trace::Trace;
 
-    fn observed(pages_per_group: u32, noise: u32) -> [Observed; 1] {
+    fn observed(pages_per_group: u32, noise: u32) -> [ObservedTrace; 1] {
         let pages = 4000;
         let coins = Generator::new(1).uniform(0, 2, 4000);
         let flips = Generator::new(2).uniform(0, 100, 4000);
@@ -69,7 +69,7 @@ mod tests {
             coin != (flips[page as usize].page < noise)
         });
         let trace = Trace::new("t", scan(pages), 1);
-        [Observed::new(trace, vec![resident.collect()]).unwrap()]
+        [ObservedTrace::new(trace, vec![resident.collect()]).unwrap()]
     }
 
     #[test]
@@ -85,6 +85,6 @@ mod tests {
     fn a_scan_alone_shows_no_groups() {
         let trace = Trace::new("t", scan(1000), 1);
         let resident = (0..1000).map(|page| page >= 500).collect();
-        assert_eq!(find(&[Observed::new(trace, vec![resident]).unwrap()]), 1);
+        assert_eq!(find(&[ObservedTrace::new(trace, vec![resident]).unwrap()]), 1);
     }
 }

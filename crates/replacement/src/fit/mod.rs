@@ -23,9 +23,9 @@ use stats::interval::mean_interval;
 use stats::{Interval, Sample};
 
 use crate::error::FitError;
-use crate::observed::Observed;
+use crate::observed_trace::ObservedTrace;
 use crate::policy::Policy;
-use case::{Case, Model};
+use case::{Model, PreparedTrace};
 pub use grouping::Grouping;
 use score::Score;
 
@@ -54,7 +54,7 @@ impl Question {
 
 /// A policy with its best parameters, compared with the observation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scored {
+pub struct ScoredPolicy {
     /// The policy.
     pub policy: Policy,
     /// The capacity under which it explains the observation best, in pages.
@@ -96,7 +96,7 @@ pub enum FitVerdict {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// All policies, most likely first.
-    pub ranking: Vec<Scored>,
+    pub ranking: Vec<ScoredPolicy>,
     /// Whether the first is told apart from the others.
     pub verdict: FitVerdict,
     /// How many pages come and go together, as given or as found.
@@ -109,7 +109,7 @@ pub struct Fit {
 
 impl Fit {
     /// The policy that explains the observation best. The verdict says whether it is the only one.
-    pub fn best(&self) -> &Scored {
+    pub fn best(&self) -> &ScoredPolicy {
         &self.ranking[0]
     }
 }
@@ -119,10 +119,10 @@ impl Fit {
 /// # Errors
 /// If the range of capacities is empty, groups have no pages, the level is not between 0 and 0.99,
 /// or nothing was evicted or nothing resident.
-pub fn fit(battery: &[Observed], question: &Question) -> Result<Fit, FitError> {
+pub fn fit(battery: &[ObservedTrace], question: &Question) -> Result<Fit, FitError> {
     let pages_per_group = check(battery, question)?;
-    let cases: Vec<Case> =
-        battery.iter().map(|observed| Case::new(observed, pages_per_group)).collect();
+    let cases: Vec<PreparedTrace> =
+        battery.iter().map(|observed| PreparedTrace::new(observed, pages_per_group)).collect();
     let start = capacity::start(&cases, pages_per_group).ok_or_else(|| nothing(&cases))?;
     let (low, high) = question.capacity_pages.clone().into_inner();
     let range = (low / pages_per_group).max(1)..=(high / pages_per_group).max(1);
@@ -147,7 +147,7 @@ pub fn fit(battery: &[Observed], question: &Question) -> Result<Fit, FitError> {
 }
 
 /// Rejects what cannot be answered, and returns how many pages come and go together.
-fn check(battery: &[Observed], question: &Question) -> Result<u32, FitError> {
+fn check(battery: &[ObservedTrace], question: &Question) -> Result<u32, FitError> {
     let (low, high) = question.capacity_pages.clone().into_inner();
     if low == 0 || low > high {
         return Err(FitError::Capacity { low, high });
@@ -164,7 +164,7 @@ fn check(battery: &[Observed], question: &Question) -> Result<u32, FitError> {
 }
 
 /// The share of pages that are resident at a moment without having been accessed before.
-fn unaccessed(battery: &[Observed]) -> f64 {
+fn unaccessed(battery: &[ObservedTrace]) -> f64 {
     let [mut pages, mut resident] = [0u64; 2];
     for observed in battery {
         let trace = observed.trace();
@@ -185,9 +185,9 @@ fn unaccessed(battery: &[Observed]) -> f64 {
     resident as f64 / pages.max(1) as f64
 }
 
-fn nothing(cases: &[Case]) -> FitError {
+fn nothing(cases: &[PreparedTrace]) -> FitError {
     let add = |sum: (u64, u64), look: (u64, u64)| (sum.0 + look.0, sum.1 + look.1);
-    let (pages, resident) = cases.iter().flat_map(Case::residency).fold((0, 0), add);
+    let (pages, resident) = cases.iter().flat_map(PreparedTrace::residency).fold((0, 0), add);
     FitError::NothingToExplain { pages, resident }
 }
 
@@ -200,14 +200,14 @@ fn scored(
     score: &Score,
     best: &Score,
     question: &Question,
-) -> Result<Scored, FitError> {
+) -> Result<ScoredPolicy, FitError> {
     let log_likelihood = likelihood(score);
     let chance = score.sum(|stripe| stripe.chance_log_likelihood);
     let agreement = agreement(score, question)?;
     let lead = best.stripes.iter().zip(&score.stripes);
     let lead: Vec<f64> = lead.map(|(a, b)| a.log_likelihood - b.log_likelihood).collect();
     let (behind, behind_interval) = total(lead, question.level)?;
-    Ok(Scored {
+    Ok(ScoredPolicy {
         policy: model.policy,
         capacity_pages: model.capacity,
         noise: score.noise,
@@ -244,7 +244,11 @@ fn total(stripes: Vec<f64>, level: f64) -> Result<(f64, Interval), FitError> {
     Ok((stripes.mean() * count, interval))
 }
 
-fn verdict(ranking: &[Scored], best: &Score, question: &Question) -> Result<FitVerdict, FitError> {
+fn verdict(
+    ranking: &[ScoredPolicy],
+    best: &Score,
+    question: &Question,
+) -> Result<FitVerdict, FitError> {
     let lead = |stripe: &score::Stripe| stripe.log_likelihood - stripe.chance_log_likelihood;
     let (_, over_chance) = total(best.stripes.iter().map(lead).collect(), question.level)?;
     if over_chance.low <= 0.0 {

@@ -1,7 +1,7 @@
 //! How well a fitted model explains the observation, stripe by stripe.
 
 use super::bins::Bins;
-use super::case::{Case, Model, STRIPES};
+use super::case::{Model, PreparedTrace, STRIPES};
 
 /// A model compared with the observation.
 pub(super) struct Score {
@@ -24,7 +24,7 @@ pub(super) struct Stripe {
 }
 
 impl Score {
-    pub(super) fn new(cases: &[Case], model: Model) -> Self {
+    pub(super) fn new(cases: &[PreparedTrace], model: Model) -> Self {
         let looks: Vec<_> = cases.iter().flat_map(|case| case.compare(model)).collect();
         let noise = merged(looks.iter().flatten(), model.simulations).noise();
         let mut stripes = vec![Stripe::default(); STRIPES as usize];

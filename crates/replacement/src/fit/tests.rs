@@ -7,12 +7,12 @@ use crate::policy::Size;
 use crate::trace::Trace;
 
 /// What a battery shows under `policy`, with aligned groups of pages.
-fn observe(policy: Policy, capacity_pages: u32, pages_per_group: u32) -> Vec<Observed> {
+fn observe(policy: Policy, capacity_pages: u32, pages_per_group: u32) -> Vec<ObservedTrace> {
     let observe = |trace| under(policy, capacity_pages, pages_per_group, trace);
     battery(256, 3).into_iter().map(observe).collect()
 }
 
-fn under(policy: Policy, capacity_pages: u32, pages_per_group: u32, trace: Trace) -> Observed {
+fn under(policy: Policy, capacity_pages: u32, pages_per_group: u32, trace: Trace) -> ObservedTrace {
     let capacity = capacity_pages / pages_per_group;
     let mut cache = policy.cache(Size { capacity, pages: trace.pages() }, 99);
     let mut resident = Vec::new();
@@ -23,10 +23,10 @@ fn under(policy: Policy, capacity_pages: u32, pages_per_group: u32, trace: Trace
             resident.push((0..trace.pages()).map(is_resident).collect());
         }
     }
-    Observed::new(trace, resident).unwrap()
+    ObservedTrace::new(trace, resident).unwrap()
 }
 
-fn place(fit: &Fit, policy: Policy) -> &Scored {
+fn place(fit: &Fit, policy: Policy) -> &ScoredPolicy {
     fit.ranking.iter().find(|scored| scored.policy == policy).unwrap()
 }
 
@@ -82,7 +82,7 @@ fn coins_are_explained_by_nothing() {
     let trace = Trace::new("coins", scan(2000), 1);
     let coins = Generator::new(4).uniform(0, 2, 2000);
     let resident = coins.iter().map(|coin| coin.page == 1).collect();
-    let observed = Observed::new(trace, vec![resident]).unwrap();
+    let observed = ObservedTrace::new(trace, vec![resident]).unwrap();
     let fit = fit(&[observed], &Question::within(500..=1500)).unwrap();
     assert_eq!(fit.verdict, FitVerdict::NoBetterThanChance);
     assert!(fit.best().explained < 0.01, "{:?}", fit.best());

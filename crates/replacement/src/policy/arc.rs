@@ -5,7 +5,7 @@
 //! pages evicted from them. A hit in B1 means that T1 should be longer, one in B2 that T2 should.
 //! The steps of this adaptation are rounded down to whole pages.
 
-use super::lists::Lists;
+use super::lists::PageLists;
 use super::{Cache, Size};
 use crate::trace::Access;
 
@@ -18,12 +18,12 @@ pub(super) struct Arc {
     capacity: u32,
     /// The target length of T1: the paper's "p".
     target: u32,
-    lists: Lists<4>,
+    lists: PageLists<4>,
 }
 
 impl Arc {
     pub(super) fn new(size: Size) -> Self {
-        Self { capacity: size.capacity, target: 0, lists: Lists::new(size.pages) }
+        Self { capacity: size.capacity, target: 0, lists: PageLists::new(size.pages) }
     }
 
     /// The paper's REPLACE: evicts one page from T1 or T2, and keeps its number.

@@ -2,9 +2,9 @@
 //! 2006): LRU in two regions. The clean-first region has the least recently used pages, and its
 //! oldest clean page is evicted; a dirty one is only evicted if it has no clean ones.
 
-use super::lists::Lists;
+use super::lists::PageLists;
 use super::{Cache, Size};
-use crate::trace::{Access, Kind};
+use crate::trace::{Access, AccessKind};
 
 const WORKING: u8 = 0;
 const CLEAN: u8 = 1;
@@ -15,7 +15,7 @@ pub(super) struct CleanFirst {
     /// The length of the working region; the clean-first region is the other half of the capacity.
     /// The paper leaves its size ("window") to tuning.
     working_max: u32,
-    lists: Lists<3>,
+    lists: PageLists<3>,
     dirty: Vec<bool>,
 }
 
@@ -23,7 +23,7 @@ impl CleanFirst {
     pub(super) fn new(size: Size) -> Self {
         let Size { capacity, pages } = size;
         let dirty = vec![false; pages as usize];
-        Self { capacity, working_max: capacity.div_ceil(2), lists: Lists::new(pages), dirty }
+        Self { capacity, working_max: capacity.div_ceil(2), lists: PageLists::new(pages), dirty }
     }
 
     fn evict(&mut self) {
@@ -53,7 +53,7 @@ impl Cache for CleanFirst {
         if !self.is_resident(access.page) && self.resident() >= self.capacity {
             self.evict();
         }
-        if access.kind == Kind::Write {
+        if access.kind == AccessKind::Write {
             self.dirty[access.page as usize] = true;
         }
         self.lists.put_newest(WORKING, access.page);

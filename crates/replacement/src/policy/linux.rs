@@ -24,9 +24,9 @@
 //! Not modelled: read-ahead, mapped pages, the duration of writeback, writeback by age or by share
 //! of memory, other control groups, and the larger ratio from 1 GiB on.
 
-use super::lists::Lists;
+use super::lists::PageLists;
 use super::{Cache, Size};
-use crate::trace::{Access, Kind};
+use crate::trace::{Access, AccessKind};
 
 const INACTIVE: u8 = 0;
 const ACTIVE: u8 = 1;
@@ -57,7 +57,7 @@ pub(super) struct Linux {
     capacity: u32,
     batch: u32,
     statistics: Statistics,
-    lists: Lists<3>,
+    lists: PageLists<3>,
     flags: Vec<Flags>,
     /// Evictions and activations so far: `nonresident_age`.
     age: u32,
@@ -72,7 +72,7 @@ impl Linux {
             // Whole batches would empty a cache of only a few pages.
             batch: BATCH.min(capacity.div_ceil(8)),
             statistics,
-            lists: Lists::new(pages),
+            lists: PageLists::new(pages),
             flags: vec![Flags::default(); pages as usize],
             age: 0,
             refaulted: false,
@@ -102,7 +102,7 @@ impl Linux {
         }
         let shadow = std::mem::take(&mut self.flags[page as usize]).evicted_at;
         let is_recent = |evicted_at| self.age - evicted_at <= self.lists.length(ACTIVE);
-        let is_counted = access.kind == Kind::Read && self.statistics == Statistics::Current;
+        let is_counted = access.kind == AccessKind::Read && self.statistics == Statistics::Current;
         if is_counted && shadow.is_some_and(is_recent) {
             self.activate(page);
             self.refaulted = true;
@@ -167,8 +167,8 @@ impl Cache for Linux {
             self.add(access);
         }
         match access.kind {
-            Kind::Read => self.mark_accessed(access.page),
-            Kind::Write => self.flags[access.page as usize].dirty = true,
+            AccessKind::Read => self.mark_accessed(access.page),
+            AccessKind::Write => self.flags[access.page as usize].dirty = true,
         }
     }
 

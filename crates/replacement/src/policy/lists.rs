@@ -15,22 +15,22 @@ struct Node {
 }
 
 #[derive(Clone, Copy)]
-struct Ends {
+struct ListEnds {
     newest: u32,
     oldest: u32,
     length: u32,
 }
 
 /// `N` lists, numbered from 0, of pages whose numbers are below a fixed bound.
-pub(super) struct Lists<const N: usize> {
+pub(super) struct PageLists<const N: usize> {
     nodes: Vec<Node>,
-    ends: [Ends; N],
+    ends: [ListEnds; N],
 }
 
-impl<const N: usize> Lists<N> {
+impl<const N: usize> PageLists<N> {
     pub(super) fn new(pages: u32) -> Self {
         let node = Node { newer: NONE, older: NONE, list: NOWHERE };
-        let ends = Ends { newest: NONE, oldest: NONE, length: 0 };
+        let ends = ListEnds { newest: NONE, oldest: NONE, length: 0 };
         Self { nodes: vec![node; pages as usize], ends: [ends; N] }
     }
 

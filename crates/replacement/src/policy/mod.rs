@@ -13,8 +13,8 @@ use std::fmt;
 
 use crate::trace::Access;
 use linux::{Linux, Statistics};
-use queue::{Order, Queue};
-use ranked::{Key, Ranked};
+use queue::{Queue, QueuePolicy};
+use ranked::{RankKey, RankedCache};
 
 /// A page replacement policy from the literature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -100,16 +100,16 @@ impl Policy {
     pub fn cache(self, size: Size, seed: u64) -> Box<dyn Cache> {
         assert!(size.capacity > 0, "a cache holds a page");
         match self {
-            Self::Fifo => Box::new(Queue::new(Order::Fifo, size)),
-            Self::Lru => Box::new(Queue::new(Order::Lru, size)),
-            Self::Clock => Box::new(Queue::new(Order::Clock, size)),
-            Self::Mru => Box::new(Queue::new(Order::Mru, size)),
+            Self::Fifo => Box::new(Queue::new(QueuePolicy::Fifo, size)),
+            Self::Lru => Box::new(Queue::new(QueuePolicy::Lru, size)),
+            Self::Clock => Box::new(Queue::new(QueuePolicy::Clock, size)),
+            Self::Mru => Box::new(Queue::new(QueuePolicy::Mru, size)),
             Self::TwoQueue => Box::new(two_queue::TwoQueue::new(size)),
             Self::Linux => Box::new(Linux::new(Statistics::Current, size)),
             Self::LinuxStale => Box::new(Linux::new(Statistics::Stale, size)),
             Self::CleanFirst => Box::new(clean_first::CleanFirst::new(size)),
-            Self::Lru2 => Box::new(Ranked::new(Key::LastButOne, size)),
-            Self::Lfu => Box::new(Ranked::new(Key::Count, size)),
+            Self::Lru2 => Box::new(RankedCache::new(RankKey::LastButOne, size)),
+            Self::Lfu => Box::new(RankedCache::new(RankKey::Count, size)),
             Self::Arc => Box::new(arc::Arc::new(size)),
             Self::Random => Box::new(random::Random::new(size, seed)),
         }

@@ -1,6 +1,6 @@
 //! Policies with a single queue of resident pages: FIFO, LRU, MRU and CLOCK.
 
-use super::lists::Lists;
+use super::lists::PageLists;
 use super::{Cache, Size};
 use crate::trace::Access;
 
@@ -8,7 +8,7 @@ const RESIDENT: u8 = 0;
 
 /// What a hit does, and which end of the queue is evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum QueuePolicy {
     /// A hit changes nothing; the oldest page is evicted.
     Fifo,
     /// A hit makes the page the newest; the oldest page is evicted.
@@ -20,31 +20,31 @@ pub(super) enum Order {
 }
 
 pub(super) struct Queue {
-    order: Order,
+    order: QueuePolicy,
     capacity: u32,
-    lists: Lists<1>,
+    lists: PageLists<1>,
     referenced: Vec<bool>,
 }
 
 impl Queue {
-    pub(super) fn new(order: Order, size: Size) -> Self {
+    pub(super) fn new(order: QueuePolicy, size: Size) -> Self {
         let referenced = vec![false; size.pages as usize];
-        Self { order, capacity: size.capacity, lists: Lists::new(size.pages), referenced }
+        Self { order, capacity: size.capacity, lists: PageLists::new(size.pages), referenced }
     }
 
     fn hit(&mut self, page: u32) {
         match self.order {
-            Order::Fifo => {}
-            Order::Lru | Order::Mru => self.lists.put_newest(RESIDENT, page),
-            Order::Clock => self.referenced[page as usize] = true,
+            QueuePolicy::Fifo => {}
+            QueuePolicy::Lru | QueuePolicy::Mru => self.lists.put_newest(RESIDENT, page),
+            QueuePolicy::Clock => self.referenced[page as usize] = true,
         }
     }
 
     fn evict(&mut self) {
         match self.order {
-            Order::Fifo | Order::Lru => self.lists.take_oldest(RESIDENT),
-            Order::Mru => self.lists.take_newest(RESIDENT),
-            Order::Clock => self.advance_hand(),
+            QueuePolicy::Fifo | QueuePolicy::Lru => self.lists.take_oldest(RESIDENT),
+            QueuePolicy::Mru => self.lists.take_newest(RESIDENT),
+            QueuePolicy::Clock => self.advance_hand(),
         };
     }
 

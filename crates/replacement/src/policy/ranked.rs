@@ -8,7 +8,7 @@ use crate::trace::Access;
 
 /// What the key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum RankKey {
     /// The time of the second to last access, which is also remembered for evicted pages.
     LastButOne,
     /// The number of accesses since the page came in.
@@ -23,8 +23,8 @@ struct Rank {
     last: u32,
 }
 
-pub(super) struct Ranked {
-    key: Key,
+pub(super) struct RankedCache {
+    key: RankKey,
     capacity: usize,
     now: u32,
     ranks: Vec<Rank>,
@@ -32,8 +32,8 @@ pub(super) struct Ranked {
     resident: BTreeSet<(Rank, u32)>,
 }
 
-impl Ranked {
-    pub(super) fn new(key: Key, size: Size) -> Self {
+impl RankedCache {
+    pub(super) fn new(key: RankKey, size: Size) -> Self {
         let pages = size.pages as usize;
         Self {
             key,
@@ -48,15 +48,15 @@ impl Ranked {
     fn next_rank(&self, page: u32) -> Rank {
         let rank = self.ranks[page as usize];
         let key = match self.key {
-            Key::LastButOne => rank.last,
-            Key::Count if self.is_resident(page) => rank.key + 1,
-            Key::Count => 1,
+            RankKey::LastButOne => rank.last,
+            RankKey::Count if self.is_resident(page) => rank.key + 1,
+            RankKey::Count => 1,
         };
         Rank { key, last: self.now }
     }
 }
 
-impl Cache for Ranked {
+impl Cache for RankedCache {
     fn access(&mut self, access: Access) {
         let page = access.page;
         self.now += 1;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::trace::Kind;
+use crate::trace::AccessKind;
 
 /// The pages that are resident after reading `pages` in order.
 fn after(policy: Policy, capacity: u32, pages: &[u32]) -> Vec<u32> {
@@ -137,7 +137,7 @@ fn random_goes_by_its_seed() {
 
 fn accesses() -> impl Strategy<Value = Vec<Access>> {
     let access = (0u32..100, any::<bool>()).prop_map(|(page, writes)| {
-        let kind = if writes { Kind::Write } else { Kind::Read };
+        let kind = if writes { AccessKind::Write } else { AccessKind::Read };
         Access { page, kind }
     });
     proptest::collection::vec(access, 1..600)

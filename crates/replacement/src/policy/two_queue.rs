@@ -5,7 +5,7 @@
 //! only a page that is accessed while its number is on A1out moves to Am, an LRU list. A hit in
 //! A1in changes nothing: accesses close together count as one.
 
-use super::lists::Lists;
+use super::lists::PageLists;
 use super::{Cache, Size};
 use crate::trace::Access;
 
@@ -19,14 +19,14 @@ pub(super) struct TwoQueue {
     in_max: u32,
     /// Kout: as many numbers as 50 % of the page slots (section 3.2).
     out_max: u32,
-    lists: Lists<3>,
+    lists: PageLists<3>,
 }
 
 impl TwoQueue {
     pub(super) fn new(size: Size) -> Self {
         let Size { capacity, pages } = size;
         let (in_max, out_max) = ((capacity / 4).max(1), (capacity / 2).max(1));
-        Self { capacity, in_max, out_max, lists: Lists::new(pages) }
+        Self { capacity, in_max, out_max, lists: PageLists::new(pages) }
     }
 
     /// The paper's "reclaimfor".

@@ -2,7 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use replacement::{Access, Cache, Observed, Policy, Size, Trace, battery};
+use replacement::{Access, Cache, ObservedTrace, Policy, Size, Trace, battery};
 
 /// How pages come and go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(crate) struct Truth {
 
 impl Truth {
     /// What a benchmark would observe.
-    pub(crate) fn observe(self) -> Vec<Observed> {
+    pub(crate) fn observe(self) -> Vec<ObservedTrace> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ 0xf00d);
         let share = random.random_range(0.85..1.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
@@ -41,7 +41,7 @@ impl Truth {
             for page in resident.iter_mut().flatten() {
                 *page ^= random.random_bool(self.noise);
             }
-            Observed::new(trace, resident).expect("residency of this trace")
+            ObservedTrace::new(trace, resident).expect("residency of this trace")
         };
         battery(self.limit_pages, self.seed).into_iter().map(observe).collect()
     }

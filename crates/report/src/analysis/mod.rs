@@ -312,7 +312,7 @@ mod tests {
             }
             kinds(&sample.document()).contains(&&Warning::FreshFileSystem)
         };
-        let aged = Some(Ageing::of(5, 80));
+        let aged = Some(Ageing::new(5, 80));
         assert!(!warned([None, aged, aged]));
         assert!(warned([None, aged, None]));
     }

@@ -234,7 +234,7 @@ pub(super) fn outcome_with_traffic(phases: &Phases, bytes_out: f64, mistake: Mis
     }
     let replicate = |(cell, (_, operation, _)): (u32, (&str, &str, &str))| {
         let out = if operation == "read" { bytes_out } else { 1e6 };
-        Line::Replicate(Box::new(Replicate::of_metrics(cell, 0, vec![1e6, out, 2e5])))
+        Line::Replicate(Box::new(Replicate::from_metrics(cell, 0, vec![1e6, out, 2e5])))
     };
     counted.run.lines = (0..).zip(PHASES).map(replicate).collect();
     counted.run.lines.push(Line::End(End {

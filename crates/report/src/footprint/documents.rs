@@ -5,7 +5,7 @@
 
 use footprint::cachemap::{Cachemap, CachemapOf, MappedLine};
 use footprint::cgstacks::Frames;
-use footprint::diff::{self, Row};
+use footprint::diff::{self, Change, Shares};
 use footprint::tree::FlameTree;
 use footprint_study::{Executed, NamedWeight, Repetition, Studied, StudyError};
 use schemars::JsonSchema;
@@ -121,9 +121,9 @@ pub struct Difference {
     /// The same for the second trace.
     pub after: String,
     /// The categories, largest changes first.
-    pub categories: Vec<Row>,
+    pub categories: Vec<Change>,
     /// The functions, largest changes first, without those that are the same in both.
-    pub functions: Vec<Row>,
+    pub functions: Vec<Change>,
 }
 
 impl Map {
@@ -181,9 +181,11 @@ impl Difference {
     /// # Errors
     /// One of them has no such operation.
     pub fn new(before: &Studied, after: &Studied, operation: &str) -> Result<Self, StudyError> {
-        let (first, second) = (before.asked(Some(operation))?[0], after.asked(Some(operation))?[0]);
-        let (left, right) = (before.walked(), after.walked());
-        let found = diff::difference((&left, &first.footprint), (&right, &second.footprint));
+        let (first, second) =
+            (before.executions(Some(operation))?[0], after.executions(Some(operation))?[0]);
+        let left = Shares::new(before.categorized_trace(), &first.footprint);
+        let right = Shares::new(after.categorized_trace(), &second.footprint);
+        let found = diff::difference(&left, &right);
         Ok(Self {
             operation: operation.to_owned(),
             before: label_beside(before, after, &first.target),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use footprint::cachemap::text::Rows;
+use footprint::cachemap::text::LineFilter;
 use footprint::cachemap::{Cachemap, CachemapOf};
 use footprint::cgstacks::{Frames, Weight};
 use footprint_study::sample_traces::{FILE_SYSTEMS, events, repeated, write};
@@ -24,7 +24,7 @@ fn traces() -> (tempfile::TempDir, PathBuf, PathBuf) {
 
 fn map(studied: &Studied, of: CachemapOf) -> Map {
     let executed = &studied.executed[0];
-    Map::new(&Cachemap::new(of, &executed.footprint, studied.known()), executed)
+    Map::new(&Cachemap::new(of, &executed.footprint, studied.walked_trace()), executed)
 }
 
 #[test]
@@ -34,8 +34,8 @@ fn a_map_says_which_repetition_it_shows() {
     std::fs::write(&path, repeated(&[1, 1, 9, 1], Coverage::Marked)).unwrap();
     let studied = read(&path);
     let executed = &studied.executed[0];
-    let map = Cachemap::new(CachemapOf::Data, &executed.footprint, studied.known());
-    let shown = text::map(&map, executed, Rows::All, 100);
+    let map = Cachemap::new(CachemapOf::Data, &executed.footprint, studied.walked_trace());
+    let shown = text::map(&map, executed, LineFilter::All, 100);
     assert!(shown.lines().next().unwrap().ends_with("bytes used (repetition 4 of 4)"), "{shown}");
 }
 
@@ -78,7 +78,7 @@ fn stacks_are_weighted_and_folded() {
     }
     let two = text::folded(&[functions.clone(), functions]);
     assert!(two.contains("xfs;create;entry_SYSCALL_64 "), "{two}");
-    let refused = NamedWeight::named("misses", executed).unwrap_err().to_string();
+    let refused = NamedWeight::from_name("misses", executed).unwrap_err().to_string();
     assert!(refused.contains("bytes, instructions, lines, data_lines"), "{refused}");
 }
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use footprint::cachemap::Cachemap;
-use footprint::cachemap::text::{Rows, text};
-use footprint::diff::Row;
+use footprint::cachemap::text::{LineFilter, text};
+use footprint::diff::Change;
 use footprint_study::{Executed, Repetition};
 use textual::plural;
 
@@ -17,7 +17,7 @@ const FUNCTIONS_SHOWN: usize = 40;
 
 /// A cachemap with a heading.
 #[must_use]
-pub fn map(map: &Cachemap, executed: &Executed, rows: Rows, width: usize) -> String {
+pub fn map(map: &Cachemap, executed: &Executed, rows: LineFilter, width: usize) -> String {
     let used: usize = map.lines.iter().map(footprint::cachemap::MappedLine::bytes_used).sum();
     let heading = format!(
         "{}, {}, {}: {}, {used} of {} bytes used{}",
@@ -132,12 +132,12 @@ pub fn difference(difference: &Difference) -> String {
     text
 }
 
-fn push_row(text: &mut String, row: &Row, name: &str) {
+fn push_row(text: &mut String, row: &Change, name: &str) {
     let gained = |before: u64, after: u64| match after.cast_signed() - before.cast_signed() {
         0 => "0".to_owned(),
         change => format!("{change:+}"),
     };
-    let Row { before, after, .. } = row;
+    let Change { before, after, .. } = row;
     let _ = writeln!(
         text,
         "{:>8} {:>7} {:>6} {:>7} {:>6} {:>7}  {name}",

@@ -172,7 +172,7 @@ fn state<'a>(run: &'a Run, number: u32, cell: &Cell) -> StateCounts {
 
 /// How many files a cache that is too small removed and held, and what it had.
 fn culled(cell: &Cell, replicates: &[&Replicate], state: &str) -> Option<String> {
-    let count = |name: &str| Counted::of(&values(cell, replicates, name));
+    let count = |name: &str| Counted::from_values(&values(cell, replicates, name));
     let tenths = |count: Counted, unit: f64| {
         let rounded = |value: f64| (value / unit * 10.0).round() / 10.0;
         let Counted { median, least, most } = count;
@@ -193,7 +193,7 @@ fn culled(cell: &Cell, replicates: &[&Replicate], state: &str) -> Option<String>
 }
 
 fn figures(cell: &Cell, replicates: &[&Replicate]) -> Option<NetworkFigures> {
-    let count = |name: &str| Counted::of(&values(cell, replicates, name));
+    let count = |name: &str| Counted::from_values(&values(cell, replicates, name));
     let none = Counted { median: 0.0, least: 0.0, most: 0.0 };
     let is_bound = |one: &&Replicate| {
         is_network_bound(|name| values(cell, &[one], name).first().copied().unwrap_or(0.0))
@@ -221,7 +221,7 @@ fn by_operation(cell: &Cell, replicates: &[&Replicate]) -> Vec<OperationCount> {
         }
         let operation =
             if name == OTHER_RPCS { "others".to_owned() } else { operation.to_uppercase() };
-        let count = Counted::of(&values(cell, replicates, name))?.median;
+        let count = Counted::from_values(&values(cell, replicates, name))?.median;
         (count > 0.0).then_some(OperationCount { operation, count })
     };
     let mut counts: Vec<OperationCount> =

@@ -89,7 +89,7 @@ impl Footprints {
                 repetitions: executed.repetition.of,
             };
             for of in CachemapOf::ALL {
-                let map = Cachemap::new(of, &executed.footprint, studied.known());
+                let map = Cachemap::new(of, &executed.footprint, studied.walked_trace());
                 let map = self.cachemap(block, traced.clone(), &map, &mut |table, stack| {
                     table.stack(studied, stack, &mut known)
                 });
@@ -222,7 +222,7 @@ impl StackTable {
         stack: StackId,
         known: &mut HashMap<StackId, u32>,
     ) -> u32 {
-        let walked = studied.walked();
+        let walked = studied.categorized_trace();
         let frames: Vec<StackId> =
             walked.stacks.frames(stack).take_while(|frame| !known.contains_key(frame)).collect();
         let outermost = frames.last().copied().unwrap_or(stack);
@@ -350,7 +350,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let trace = write(place.path(), "xfs", 1);
         let studied = Studied::read(&trace, &Questions::default()).unwrap();
-        let stacks = studied.known().stacks;
+        let stacks = studied.walked_trace().stacks;
         let all = (0..stacks.len()).map(|number| StackId(narrow(number)));
         let deepest = all.max_by_key(|&stack| stacks.frames(stack).count()).unwrap();
         let mut table = StackTable::default();

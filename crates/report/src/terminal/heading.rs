@@ -310,8 +310,8 @@ mod tests {
 
     #[test]
     fn ageing_is_told_with_what_it_left() {
-        assert_eq!(aged(&Ageing::of(1, 90)), "aged by 1 round at 90 % full, left 50 % full");
-        assert_eq!(aged(&Ageing::of(5, 40)), "aged by 5 rounds at 40 % full, left 40 % full");
+        assert_eq!(aged(&Ageing::new(1, 90)), "aged by 1 round at 90 % full, left 50 % full");
+        assert_eq!(aged(&Ageing::new(5, 40)), "aged by 5 rounds at 40 % full, left 40 % full");
     }
 
     #[test]

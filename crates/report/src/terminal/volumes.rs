@@ -86,7 +86,7 @@ mod tests {
         let all = |targets: &mut [TargetRecord]| {
             for target in &mut targets[1..] {
                 target.filled_percent = Some(50);
-                target.aged = Some(Ageing::of(5, 80));
+                target.aged = Some(Ageing::new(5, 80));
             }
         };
         assert_eq!(said(all), "volumes of 64 GiB, half full, aged");

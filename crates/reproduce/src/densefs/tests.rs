@@ -221,7 +221,7 @@ fn footprints_are_medians_over_the_repetitions() {
 /// A replicate with this many data lines, half of them used, and twice as many instruction lines.
 fn replicate(lines: f64) -> Replicate {
     let counts = vec![lines, 2.0 * lines, 32.0 * lines, 32.0 * lines, 1.5 * lines, 0.1 * lines];
-    Replicate::of_metrics(0, 0, counts)
+    Replicate::from_metrics(0, 0, counts)
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn replicates_of_a_block_have_the_order_in_which_they_came() {
     let mut directory = RunDirectory::create(&path, &manifest(&plan(2))).expect("a new run");
     let mut journal = Journal::begin(&mut directory, 2, Instant::now()).expect("room");
     for (cell, block) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-        let replicate = Replicate::of_metrics(cell, block, vec![1.0]);
+        let replicate = Replicate::from_metrics(cell, block, vec![1.0]);
         journal.keep(replicate, block + 1).expect("room");
     }
     journal.discard((0, 2), 1, "it was in another state").expect("room");

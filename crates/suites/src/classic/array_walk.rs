@@ -42,7 +42,7 @@ const BYTES_PER_S: f64 = 2e9;
 /// Sizes below and beyond each of these caches, for this machine or another that has them.
 #[must_use]
 pub fn swept(caches: &[Cache]) -> ArrayWalkOptions {
-    ArrayWalkOptions::of(&sizes::swept(caches))
+    ArrayWalkOptions::new(&sizes::swept(caches))
 }
 
 /// The phases as benchmarks, for each size.
@@ -287,10 +287,10 @@ mod tests {
         assert_eq!(all.len(), 15 * Part::ALL.len());
         let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
         assert!(names.contains(&"write-16384") && names.contains(&"write-back-268435456"));
-        let one = benchmarks(&ArrayWalkOptions::of(&[1 << 20])).expect("it can");
+        let one = benchmarks(&ArrayWalkOptions::new(&[1 << 20])).expect("it can");
         assert_eq!(one.len(), Part::ALL.len());
         assert_eq!(one[1].title, "first read after the write, array 1 MiB");
-        let wrong = benchmarks(&ArrayWalkOptions::of(&[4, 1023])).map(drop);
+        let wrong = benchmarks(&ArrayWalkOptions::new(&[4, 1023])).map(drop);
         let why = wrong.expect_err("a part of an element").to_string();
         assert!(why.contains("multiple of 4") && why.contains("1024"), "{why}");
     }

@@ -117,7 +117,7 @@ fn of_item(item: &'static str) -> Vec<Benchmark> {
     let (all, kept) = match phases_of(item) {
         Some((options, kept)) => (sprite_lfs::benchmarks_of(item, &options), kept),
         None if item == BONNIE => (Ok(metadata::benchmarks(&metadata::published())), ALL),
-        None => (array_walk::benchmarks(&ArrayWalkOptions::of(&[MIB])), ALL),
+        None => (array_walk::benchmarks(&ArrayWalkOptions::new(&[MIB])), ALL),
     };
     let all = all.expect("what is declared can be meant");
     let is_kept = |one: &Benchmark| {

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     // Measurements that run at the same time would evict what is examined here.
-    let _turn = machine::turn::Turn::wait().expect("the lock can be opened");
+    let _lock = machine::measuring_lock::MeasuringLock::wait().expect("the lock can be opened");
     let scratch = PathBuf::from(format!("/var/tmp/below-{}", std::process::id()));
     fs::create_dir_all(&scratch).expect("/var/tmp can be written");
     let surroundings = Surroundings { scratch: scratch.clone(), ..Surroundings::default() };

@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         filters.clone().next().is_none() || filters.any(|filter| name.contains(filter.as_str()))
     };
     // Measurements that run at the same time would evict what is examined here.
-    let _turn = machine::turn::Turn::wait().expect("the lock can be opened");
+    let _lock = machine::measuring_lock::MeasuringLock::wait().expect("the lock can be opened");
     let place = Place::new();
     let mut failed = 0;
     for (name, case) in CASES.iter().filter(|(name, _)| wanted(name)) {

@@ -234,7 +234,7 @@ mod tests {
     const ROOM_BYTES: u64 = 512 << 20;
 
     fn plan(seed: u64) -> Plan {
-        Plan::new(Ageing::of(3, 80), ROOM_BYTES, seed)
+        Plan::new(Ageing::new(3, 80), ROOM_BYTES, seed)
     }
 
     fn all(seed: u64) -> Vec<AgeingStep> {

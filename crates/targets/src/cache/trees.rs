@@ -9,9 +9,12 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use system_calls::BtrfsKey;
+
 /// The tree that the file is in, `BTRFS_EXTENT_TREE_OBJECTID`, `BTRFS_FREE_SPACE_TREE_OBJECTID`.
 const TREES: [u64; 3] = [0, 2, 10];
-const LAST_KEY: system_calls::BtrfsKey = (u64::MAX, u32::MAX, u64::MAX);
+const FIRST_KEY: BtrfsKey = BtrfsKey { object: 0, kind: 0, offset: 0 };
+const LAST_KEY: BtrfsKey = BtrfsKey { object: u64::MAX, kind: u32::MAX, offset: u64::MAX };
 
 /// Reads every leaf of the trees that are needed to change names, on the btrfs mounted at `root`.
 ///
@@ -30,7 +33,7 @@ pub fn read_in_trees(root: &Path) -> io::Result<()> {
 }
 
 fn read_in_tree(directory: &File, tree: u64) -> io::Result<()> {
-    let mut next = Some((0, 0, 0));
+    let mut next = Some(FIRST_KEY);
     while let Some(first) = next {
         let found = system_calls::btrfs_search(directory, tree, first..=LAST_KEY)?;
         next = found.last().and_then(|(last, _)| after(*last));
@@ -39,13 +42,15 @@ fn read_in_tree(directory: &File, tree: u64) -> io::Result<()> {
 }
 
 /// The next key; `None` after the last.
-fn after((object, kind, offset): system_calls::BtrfsKey) -> Option<system_calls::BtrfsKey> {
-    // A key's type has eight bits, although it is passed in more.
-    let kind_after = || (kind < u32::from(u8::MAX)).then(|| (object, kind + 1, 0));
-    match offset.checked_add(1) {
-        Some(offset) => Some((object, kind, offset)),
-        None => kind_after().or_else(|| Some((object.checked_add(1)?, 0, 0))),
+fn after(key: BtrfsKey) -> Option<BtrfsKey> {
+    if let Some(offset) = key.offset.checked_add(1) {
+        return Some(BtrfsKey { offset, ..key });
     }
+    // A key's type has eight bits, although it is passed in more.
+    if key.kind < u32::from(u8::MAX) {
+        return Some(BtrfsKey { kind: key.kind + 1, offset: 0, ..key });
+    }
+    Some(BtrfsKey { object: key.object.checked_add(1)?, kind: 0, offset: 0 })
 }
 
 #[cfg(test)]
@@ -54,10 +59,11 @@ mod tests {
 
     #[test]
     fn the_next_key_is_the_least_that_is_greater() {
-        assert_eq!(after((5, 1, 7)), Some((5, 1, 8)));
-        assert_eq!(after((5, 1, u64::MAX)), Some((5, 2, 0)));
-        assert_eq!(after((5, 255, u64::MAX)), Some((6, 0, 0)));
-        assert_eq!(after((u64::MAX, 255, u64::MAX)), None);
+        let key = |object, kind, offset| BtrfsKey { object, kind, offset };
+        assert_eq!(after(key(5, 1, 7)), Some(key(5, 1, 8)));
+        assert_eq!(after(key(5, 1, u64::MAX)), Some(key(5, 2, 0)));
+        assert_eq!(after(key(5, 255, u64::MAX)), Some(key(6, 0, 0)));
+        assert_eq!(after(key(u64::MAX, 255, u64::MAX)), None);
     }
 
     #[test]

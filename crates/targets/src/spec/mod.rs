@@ -121,7 +121,7 @@ impl TargetSpec {
     pub fn ageing(&self) -> Option<Ageing> {
         let Location::Scratch(scratch) = &self.location else { return None };
         let rounds = scratch.aged_rounds.filter(|&rounds| rounds > 0)?;
-        Some(Ageing::of(rounds, scratch.fill_percent.unwrap_or(Ageing::FILL_PERCENT)))
+        Some(Ageing::new(rounds, scratch.fill_percent.unwrap_or(Ageing::FILL_PERCENT)))
     }
 
     /// Ages a scratch target on a device for `rounds` rounds, unless it specifies its own.

@@ -476,8 +476,8 @@ mod tests {
             spec.age_unless_said(5);
             spec.ageing()
         };
-        assert_eq!(aged("ext4"), Some(Ageing::of(5, 80)));
-        assert_eq!(aged("ext4:aged=2,fill=60%"), Some(Ageing::of(2, 60)));
+        assert_eq!(aged("ext4"), Some(Ageing::new(5, 80)));
+        assert_eq!(aged("ext4:aged=2,fill=60%"), Some(Ageing::new(2, 60)));
         assert_eq!((aged("ext4:aged=0"), aged("tmpfs"), aged("/tmp")), (None, None, None));
         assert_eq!("ext4".parse::<TargetSpec>().expect("ok").ageing(), None);
     }

@@ -178,7 +178,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     // Anyone measuring at the same time would evict what is looked at here.
-    let _turn = machine::turn::Turn::wait().expect("the lock can be opened");
+    let _lock = machine::measuring_lock::MeasuringLock::wait().expect("the lock can be opened");
     let mut failed = 0;
     for (name, _) in CASES.iter().filter(|(name, _)| wanted(name)) {
         failed += report(name, run_apart(name));

@@ -1,6 +1,6 @@
 //! The hierarchy of caches to simulate: from the command line, or that of this machine.
 
-use ::caches::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape};
+use ::caches::{CachePolicy, FirstLevel, Geometry, Hierarchy, Inclusion, LowerLevel, Shape};
 use record::machine::{Cache, CacheKind};
 
 use crate::arguments::footprint_values::CacheGiven;
@@ -65,10 +65,10 @@ fn below_each_other(caches: &[CacheGiven], options: &Chosen<'_>) -> anyhow::Resu
     let shape = |cache| geometry(cache, options);
     let first = match (instruction, data, both) {
         (Some(instruction), Some(data), None) => {
-            First::Split { instruction: shape(instruction)?, data: shape(data)? }
+            FirstLevel::Split { instruction: shape(instruction)?, data: shape(data)? }
         }
-        (None, Some(data), None) => First::Data(shape(data)?),
-        (None, None, Some(both)) => First::Unified(shape(both)?),
+        (None, Some(data), None) => FirstLevel::Data(shape(data)?),
+        (None, None, Some(both)) => FirstLevel::Unified(shape(both)?),
         _ => {
             let why = "the first level must be l1i and l1d, or l1d alone, or l1 for both";
             return Err(anyhow::anyhow!("{why}: give one of these with --cache")).blame_input();
@@ -85,7 +85,7 @@ fn below_each_other(caches: &[CacheGiven], options: &Chosen<'_>) -> anyhow::Resu
     for level in 2.. {
         let Some(cache) = take(&format!("l{level}")).blame_input()? else { break };
         let inclusion = cache.inclusion.unwrap_or(options.inclusion);
-        lower.push(Lower { geometry: shape(cache)?, inclusion });
+        lower.push(LowerLevel { geometry: shape(cache)?, inclusion });
     }
     if let Some(cache) = left.first() {
         let (name, missing) = (&cache.name, lower.len() + 2);

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use ::footprint::cachemap::picture::{self, Scale};
-use ::footprint::cachemap::text::Rows;
+use ::footprint::cachemap::text::LineFilter;
 use ::footprint::cachemap::{Cachemap, CachemapOf};
 use ::footprint::categories::Categories;
 use ::footprint::cgstacks::Frames;
@@ -62,7 +62,7 @@ fn asked<'a>(
 ) -> Result<Vec<(&'a Studied, &'a Executed)>, StudyError> {
     let mut found = Vec::new();
     for one in studied {
-        found.extend(one.asked(operation)?.into_iter().map(|executed| (one, executed)));
+        found.extend(one.executions(operation)?.into_iter().map(|executed| (one, executed)));
     }
     Ok(found)
 }
@@ -80,14 +80,14 @@ pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Done> {
     let mut maps = Vec::new();
     for (one, executed) in executed {
         for &of in &wanted {
-            maps.push((executed, Cachemap::new(of, &executed.footprint, one.known())));
+            maps.push((executed, Cachemap::new(of, &executed.footprint, one.walked_trace())));
         }
     }
     if let Some(png) = &options.png {
         draw(png, options.scale, &maps)?;
         return Ok(Done::Well);
     }
-    let rows = if options.all { Rows::All } else { Rows::Wasteful(LINES_SHOWN) };
+    let rows = if options.all { LineFilter::All } else { LineFilter::Wasteful(LINES_SHOWN) };
     let document = MapDocument {
         schema_version: SCHEMA_VERSION,
         maps: maps.iter().map(|(executed, map)| Map::new(map, executed)).collect(),
@@ -126,7 +126,7 @@ pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<Done> {
     };
     let mut trees = Vec::new();
     for (one, executed) in asked(&traces, options.operation.as_deref()).blame_input()? {
-        let weight = NamedWeight::named(&options.weight, executed).blame_input()?;
+        let weight = NamedWeight::from_name(&options.weight, executed).blame_input()?;
         trees.push(Tree::new(one, executed, frames, &weight));
     }
     if options.folded {

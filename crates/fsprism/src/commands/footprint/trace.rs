@@ -11,8 +11,8 @@ use ::footprint::touched::Figures;
 use ::footprint::trace::Region;
 use footprint_guest::TracedCall;
 use footprint_study::{EXTENSION, RegionFigures, regions};
-use footprint_suite::{GuestTarget, OfTarget, Program, TargetTraced};
-use machine::turn::Purpose;
+use footprint_suite::{GuestTarget, Program, TargetTraced, TraceOutcome};
+use machine::measuring_lock::Purpose;
 use record::OutputDirectory;
 use serde::Serialize;
 use textual::{plain_path, plain_text};
@@ -108,7 +108,7 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
         return Err(InterruptedEarly.into());
     }
     let mut answer = Answer { traces: Vec::new(), left_out: Vec::new(), failed: Vec::new() };
-    for OfTarget { target, left_out, trace, traced, .. } in traced {
+    for TraceOutcome { target, left_out, trace, traced, .. } in traced {
         let label = target.spec.label;
         let left_out = left_out.into_iter();
         answer.left_out.extend(left_out.map(|(of, why)| format!("{label}: {of} left out: {why}")));
@@ -194,7 +194,7 @@ fn made(
     let of = |RegionFigures { region, figures, .. }| match region {
         Region::Unmarked => RegionAnswer { operation: None, repetition: 0, figures },
         Region::Marked { operation, repetition, .. } => {
-            let operation = TracedCall::of_number(operation).map(|one| one.name().to_owned());
+            let operation = TracedCall::from_number(operation).map(|one| one.name().to_owned());
             RegionAnswer { operation, repetition, figures }
         }
     };

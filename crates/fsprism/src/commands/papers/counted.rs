@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ::lab::command::{Command, HAND_BACK};
-use ::lab::{Boot, BootError, Lab, Parts, image, kernel};
+use ::lab::{Boot, BootError, ImageParts, Lab, image, kernel};
 use ::reproduce::bonnie_anova;
 use anyhow::anyhow;
 use record::{Run, RunDirectory};
@@ -64,9 +64,9 @@ fn count(into: &Path, run: &Run, options: &ReproduceOptions) -> anyhow::Result<(
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
-    let lab = Lab::of_user()?;
+    let lab = Lab::for_user()?;
     let kernel = kernel::find(&lab, None)?;
-    let parts = Parts { kernel: &kernel, program: &this_program()?, further: &[] };
+    let parts = ImageParts { kernel: &kernel, program: &this_program()?, further: &[] };
     let image = image::build(&lab, parts)?;
     let boot = Boot {
         memory_bytes: MEMORY_BYTES,

@@ -98,7 +98,7 @@ pub(crate) fn made(command: &str, options: &FootprintOptions) -> anyhow::Result<
         directory.give_up()?;
         return Err(InterruptedEarly.into());
     }
-    let measured = |one| TargetFootprints::of(one, caches.as_ref(), &directory);
+    let measured = |one| TargetFootprints::new(one, caches.as_ref(), &directory);
     let traced: Vec<TargetFootprints> = traced.into_iter().map(measured).collect();
     let failures: Vec<_> = traced.iter().filter_map(TargetFootprints::failure).collect();
     if let [(label, why), ..] = failures[..]

@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ::lab::rig::{RigConditions, RigError, Shape};
-use ::lab::{Kernel, Lab, LabError, Parts, image, kernel};
+use ::lab::{ImageParts, Kernel, Lab, LabError, image, kernel};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use machine::turn::Purpose;
+use machine::measuring_lock::Purpose;
 use network_guest::Version;
 use network_guest::content::{Content, TreeShape};
 use network_suite::break_even::{self, BreakEven};
-use network_suite::{Ended, NetworkBenchmark, NetworkRig, NetworkState, Plan, Recorded, SUITE};
+use network_suite::{Ended, NetworkBenchmark, NetworkRig, NetworkState, Plan, RunRecorder, SUITE};
 use record::{
     Dimension, EndReason, Manifest, ReservedDirectory, Run, RunDirectory, RunKind, RunRecord,
 };
@@ -118,7 +118,7 @@ pub(crate) fn made(command: &str, options: &FscacheOptions) -> anyhow::Result<Ma
         return Err(if is_stopped { InterruptedEarly.into() } else { error.into() });
     }
     let mut directory = reserved.begin(&network_suite::manifest(base, &plan))?;
-    let mut recorded = Recorded::begin(&mut directory, plan)?;
+    let mut recorded = RunRecorder::begin(&mut directory, plan)?;
     let ended = network_suite::conduct(&mut rig, &mut recorded, &stop, &output::say)?;
     recorded.end(match ended {
         Ended::Done => EndReason::Blocks,
@@ -138,8 +138,7 @@ fn searched(options: &FscacheOptions) -> anyhow::Result<Made> {
     let opened = opened(options, run, &search.plan())?;
     let Opened { mut rig, stop, base, reserved } = opened;
     let mut directory = reserved.begin(&search.manifest(base))?;
-    let rig = (&mut rig, &mut directory);
-    let ended = break_even::search(rig, &search, &stop, &output::say)?;
+    let ended = break_even::search(&mut rig, &mut directory, &search, &stop, &output::say)?;
     Made::of(directory, ended)
 }
 
@@ -159,7 +158,7 @@ fn opened(options: &FscacheOptions, run: RunRecord, plan: &Plan) -> anyhow::Resu
         RunDirectory::check_new(path).blame_input()?;
     }
     let stop = Arc::new(AtomicBool::new(false));
-    let lab = Lab::of_user().blame_input()?;
+    let lab = Lab::for_user().blame_input()?;
     let kernel = kernel_for(plan, &lab, kernel.release.as_deref())?;
     start::take_signals(&stop)?;
     start::take_turn(Purpose::Time, how.no_wait, &stop)?;
@@ -249,7 +248,7 @@ fn conditions(
 ) -> anyhow::Result<RigConditions> {
     let program = start::this_program()?;
     let further = network_suite::programs();
-    let parts = Parts { kernel: &kernel, program: &program, further: &further };
+    let parts = ImageParts { kernel: &kernel, program: &program, further: &further };
     let image = image::build(lab, parts)?;
     if let Some(directory) = &arguments.consoles {
         std::fs::create_dir_all(directory).blame_input()?;

@@ -5,7 +5,7 @@ use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use network_suite::{Ended, NetworkBenchmark, OwnMount, Recorded, Watch};
+use network_suite::{Ended, NetworkBenchmark, OwnMount, RunRecorder, Watch};
 use record::{EndReason, RunDirectory};
 use suites::Testbed;
 use targets::{Location, TargetSpec};
@@ -26,12 +26,11 @@ pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<Done>
         let why = anyhow::anyhow!("--at {at} names no directory: name one on an NFS mount");
         return Err(why).blame_input();
     };
-    let mount = OwnMount::at(path, &spec.label).blame_input()?;
+    let mount = OwnMount::find(path, &spec.label).blame_input()?;
     let run = fscache::run_record("run", options);
     let content = fscache::content(arguments, run.seed);
-    let plan =
-        mount.plan(&arguments.states, (benchmarks(options)?, fscache::runs(options)), content);
-    let plan = plan.blame_input()?;
+    let (benchmarks, runs) = (benchmarks(options)?, fscache::runs(options));
+    let plan = mount.plan(&arguments.states, benchmarks, runs, content).blame_input()?;
     plan.check().blame_input()?;
     if let Some(path) = &how.out {
         RunDirectory::check_new(path).blame_input()?;
@@ -44,19 +43,19 @@ pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<Done>
     let base = runner::manifest(run, making.scratch(), clock);
     let reserved = runner::run_directory(how.out.as_deref(), &base.run).blame_input()?;
     let mut directory = reserved.begin(&network_suite::manifest(base, &plan))?;
-    let mut recorded = Recorded::begin(&mut directory, plan)?;
+    let mut recorder = RunRecorder::begin(&mut directory, plan)?;
     let root = live.first().map(|one| one.target().root().to_owned()).unwrap_or_default();
-    let where_to = (root.as_path(), arguments.drop.as_deref());
+    let drop = arguments.drop.as_deref();
     let watch = Watch {
         stop: &stop,
         is_guarded: &|| workshop.is_guarded(),
         was_suspended: &suites::was_stopped,
     };
     let outcome =
-        network_suite::conduct_on_mount(&mount, where_to, &mut recorded, &watch, &output::say);
+        network_suite::conduct_on_mount(&mount, &root, drop, &mut recorder, &watch, &output::say);
     let is_guarded = matches!(outcome, Ok(Ended::Done)) || workshop.is_guarded();
     let closed = Testbed::close(live, workshop);
-    recorded.end(match &outcome {
+    recorder.end(match &outcome {
         Ok(Ended::Done) => EndReason::Blocks,
         Ok(Ended::Stopped) | Err(_) => EndReason::Interrupted,
     })?;

@@ -146,7 +146,7 @@ impl Traffic {
         target: &GuestTarget,
         trace: &Path,
     ) -> anyhow::Result<PhasesTraced> {
-        Ok(tracing.phases(target, &self.plan, (&self.caches, trace))?)
+        Ok(tracing.phases(target, &self.plan, &self.caches, trace)?)
     }
 
     /// The manifest of what was counted; otherwise the same as that of the run beside it.

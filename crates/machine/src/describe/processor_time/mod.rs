@@ -100,13 +100,16 @@ impl ProcessorTimeReader {
             (ProcessorTimeSource::CpuStat, of_groups(UNIFIED_KIND, "cpu.stat")),
         ];
         let found = candidates.into_iter().find_map(|(source, path)| {
-            let made = Self::of(sources, source, path?).ok()?;
+            let made = Self::open_source(sources, source, path?).ok()?;
             made.read().is_ok().then_some(made)
         });
-        found.map_or_else(|| Self::of(sources, ProcessorTimeSource::Stat, "/proc/stat".into()), Ok)
+        found.map_or_else(
+            || Self::open_source(sources, ProcessorTimeSource::Stat, "/proc/stat".into()),
+            Ok,
+        )
     }
 
-    fn of(
+    fn open_source(
         sources: &Sources,
         source: ProcessorTimeSource,
         path: PathBuf,

@@ -65,7 +65,7 @@ fn of_all(
     let (interval, operations_needed) = match clustered::ranks(&clusters, quantile, level, widening)
     {
         Ok(Shares { low, high }) => {
-            let at = |rank: u64| pooled.of_rank(rank);
+            let at = |rank: u64| pooled.order_statistic(rank);
             (Some(IntervalReport { level, low: at(low), high: at(high) }), None)
         }
         Err(_) => (None, needed()),

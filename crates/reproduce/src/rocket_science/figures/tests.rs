@@ -38,7 +38,7 @@ fn cell(benchmark: &str, metric: MetricDefinition, size: Option<f64>) -> Cell {
 fn replicate(value: f64, slices: &[&[(u8, u64)]]) -> Replicate {
     let slices = slices.iter().map(|slice| slice.to_vec()).collect();
     let timeline = Some(TimelineRecord { slice_ns: 1_000_000_000, slices });
-    Replicate { operations: 0, timeline, ..Replicate::of_metrics(0, 0, vec![value]) }
+    Replicate { operations: 0, timeline, ..Replicate::from_metrics(0, 0, vec![value]) }
 }
 
 fn gathered<'a>(cell: &'a Cell, replicates: &'a [Replicate]) -> Gathered<'a> {

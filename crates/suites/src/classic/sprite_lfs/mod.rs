@@ -20,7 +20,7 @@ use std::io::Write;
 use std::iter;
 use std::time::Duration;
 
-use footprint_trace::marked::Place;
+use footprint_trace::marked::PhasePosition;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::machine::Cache;
@@ -193,7 +193,7 @@ impl Sequence for SpriteLfs {
         if self.options.pre_read {
             self.fill(site, &mut passes)?;
         }
-        let places = iter::once(Place::First).chain(iter::repeat(Place::Later));
+        let places = iter::once(PhasePosition::First).chain(iter::repeat(PhasePosition::Later));
         let phases = phases::of(&self.options).into_iter().zip(places);
         phases.map(|((kind, _), place)| passes.phase(kind, place)).collect()
     }

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::thread;
 use std::time::Duration;
 
-use footprint_trace::marked::{self, Place};
+use footprint_trace::marked::{self, PhasePosition};
 use measure::{Clock, SystemClock};
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -61,7 +61,7 @@ impl Passes<'_> {
     }
 
     /// Executes a phase on every file in turn, between marks, in case it is traced.
-    pub(super) fn phase(&mut self, kind: Kind, place: Place) -> Result<Findings, Failure> {
+    pub(super) fn phase(&mut self, kind: Kind, place: PhasePosition) -> Result<Findings, Failure> {
         let counters = self.site.counters()?;
         let before = Pages::of(&self.files);
         let counted = counters.read().map_err(|error| failed(&error))?;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use replacement::{Access, Kind};
+use replacement::{Access, AccessKind};
 use runner::Failure;
 use rustix::fs::{Advice, fadvise};
 use targets::cache::residency::ResidencyWatch;
@@ -47,8 +47,8 @@ impl Cached for CachedFile<'_> {
         let was_resident = seen.is_resident(page);
         let offset = page * self.buffer.len() as u64;
         let done = match access.kind {
-            Kind::Read => self.file.read_exact_at(&mut self.buffer, offset),
-            Kind::Write => self.file.write_all_at(&self.buffer, offset),
+            AccessKind::Read => self.file.read_exact_at(&mut self.buffer, offset),
+            AccessKind::Write => self.file.write_all_at(&self.buffer, offset),
         };
         done.map_err(|error| failed(&error))?;
         Ok(was_resident)

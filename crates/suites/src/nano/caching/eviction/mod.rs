@@ -91,7 +91,7 @@ fn limit_pages(target: &Target) -> u32 {
 fn capacity_pages(site: &Site<'_>, cold: &mut ColdFile) -> Result<u32, Failure> {
     let resident = cold.read_in()?;
     cold.cool(site)?;
-    let least = replacement::LIMIT_MIN_PAGES;
+    let least = replacement::LIMIT_PAGES_MIN;
     let most = limit_pages(site.live.target());
     let capacity = u32::try_from(resident).unwrap_or(u32::MAX).min(most);
     if capacity < least {

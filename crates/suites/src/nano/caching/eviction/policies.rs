@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use record::{Better, MetricDefinition, Observation, PolicyFit, PolicyRanking};
-use replacement::fit::{Fit, FitVerdict, Question, Scored, fit};
-use replacement::{Observed, Policy, Trace, battery};
+use replacement::fit::{Fit, FitVerdict, Question, ScoredPolicy, fit};
+use replacement::{ObservedTrace, Policy, Trace, battery};
 use runner::Failure;
 use serde_json::{Value, json};
 
@@ -78,14 +78,14 @@ impl Experiment for Policies {
 }
 
 /// Replays one trace, starting with an empty cache.
-fn replay(site: &Site<'_>, cold: &mut ColdFile, trace: Trace) -> Result<Observed, Failure> {
+fn replay(site: &Site<'_>, cold: &mut ColdFile, trace: Trace) -> Result<ObservedTrace, Failure> {
     cold.cool(site)?;
     Replayed::of(&trace, &mut CachedFile::open(site, cold)?)?.into_observation(trace)
 }
 
 /// Fits the policies to what was observed. What the kernel and the program use of the limit may
 /// change meanwhile, so the capacity is searched for around its earlier value.
-fn explain(observed: &[Observed], capacity: u32, seed: u64) -> Result<Fit, Failure> {
+fn explain(observed: &[ObservedTrace], capacity: u32, seed: u64) -> Result<Fit, Failure> {
     let question = Question { seed, ..Question::within(capacity / 2..=capacity * 5 / 4) };
     fit(observed, &question).map_err(|error| failed(&error))
 }
@@ -111,7 +111,7 @@ fn values(fitted: &Fit) -> Vec<f64> {
 }
 
 fn ranking(fitted: &Fit) -> PolicyRanking {
-    let one = |scored: &Scored| PolicyFit {
+    let one = |scored: &ScoredPolicy| PolicyFit {
         policy: scored.policy.name().to_owned(),
         agreement: scored.agreement,
         interval: (scored.interval.low, scored.interval.high),
@@ -155,7 +155,7 @@ mod tests {
     const LIMIT: u32 = 512;
 
     fn fitted(policy: Policy) -> Fit {
-        let observed: Vec<Observed> = battery(LIMIT, 1)
+        let observed: Vec<ObservedTrace> = battery(LIMIT, 1)
             .into_iter()
             .map(|trace| {
                 let mut cache = Simulated::new(policy, 400, trace.pages());

@@ -1,6 +1,6 @@
 //! Replays a trace and looks at what is resident at its moments.
 
-use replacement::{Observed, Trace};
+use replacement::{ObservedTrace, Trace};
 use runner::Failure;
 
 use crate::failure::failed;
@@ -45,8 +45,8 @@ impl Replayed {
     }
 
     /// The observation that policies are fitted to.
-    pub(super) fn into_observation(self, trace: Trace) -> Result<Observed, Failure> {
-        Observed::new(trace, self.resident).map_err(|error| failed(&error))
+    pub(super) fn into_observation(self, trace: Trace) -> Result<ObservedTrace, Failure> {
+        ObservedTrace::new(trace, self.resident).map_err(|error| failed(&error))
     }
 }
 

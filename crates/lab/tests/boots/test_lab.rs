@@ -4,10 +4,10 @@ use std::env;
 use std::path::PathBuf;
 
 use lab::kernel::{self, Request};
-use lab::{Boot, Image, Kernel, Lab, Parts, image};
+use lab::{Boot, Image, ImageParts, Kernel, Lab, image};
 
 /// A lab with a kernel, and an image whose program is this test.
-pub(crate) struct Place {
+pub(crate) struct TestLab {
     /// The lab.
     pub(crate) lab: Lab,
     /// The newest packaged kernel.
@@ -15,7 +15,7 @@ pub(crate) struct Place {
     image: Image,
 }
 
-impl Place {
+impl TestLab {
     /// Finds or fetches everything, or says why that is impossible here.
     pub(crate) fn find() -> Result<Self, String> {
         lab::status::can_boot().map_err(|error| error.to_string())?;
@@ -46,5 +46,5 @@ fn kernel_of(lab: &Lab) -> Result<Kernel, lab::LabError> {
 /// The image with this program.
 pub(crate) fn image_of(lab: &Lab, kernel: &Kernel) -> Result<Image, lab::LabError> {
     let program = env::current_exe().expect("this program has a file");
-    image::build(lab, Parts { kernel, program: &program, further: &[] })
+    image::build(lab, ImageParts { kernel, program: &program, further: &[] })
 }

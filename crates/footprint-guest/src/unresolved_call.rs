@@ -28,18 +28,18 @@ pub(crate) const AT_FDCWD: Argument = Argument::Number((libc::AT_FDCWD as i64).c
 pub(crate) const MODE: Argument = Argument::Number(0o644);
 
 /// The paths that a call can use. Each call has its own.
-pub(crate) struct At<'a> {
+pub(crate) struct CallPaths<'a> {
     pub(crate) directory: &'a Path,
     pub(crate) path: PathBuf,
     pub(crate) other: PathBuf,
 }
 
 /// Makes the files that a call needs, and returns the parts of the call.
-pub(crate) type Prepare = fn(&At<'_>) -> io::Result<Parts>;
+pub(crate) type Prepare = fn(&CallPaths<'_>) -> io::Result<UnresolvedCall>;
 
 /// How to remove what a call leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Removed {
+pub(crate) enum Leftover {
     File,
     Directory,
 }
@@ -55,7 +55,7 @@ pub(crate) struct OpenFile {
 }
 
 /// A call whose arguments are not yet addresses and numbers.
-pub(crate) struct Parts {
+pub(crate) struct UnresolvedCall {
     pub(crate) system_call: libc::c_long,
     pub(crate) arguments: Vec<Argument>,
     pub(crate) file: Option<OpenFile>,
@@ -63,8 +63,8 @@ pub(crate) struct Parts {
     pub(crate) left: Option<PathBuf>,
 }
 
-impl Parts {
-    pub(crate) fn of(system_call: libc::c_long, arguments: Vec<Argument>) -> Self {
+impl UnresolvedCall {
+    pub(crate) fn new(system_call: libc::c_long, arguments: Vec<Argument>) -> Self {
         Self { system_call, arguments, file: None, left: None }
     }
 

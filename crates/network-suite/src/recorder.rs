@@ -2,23 +2,23 @@
 
 use std::time::Instant;
 
-use network_guest::Measured;
+use network_guest::TaskMeasurement;
 use record::{CacheEvidence, EndReason, RecordError, Replicate, RunDirectory};
 use runner::Journal;
 
 use crate::cells;
 use crate::metrics;
-use crate::observed::{Observed, Performed};
+use crate::observation::{MeasuredReplicate, Observation};
 use crate::plan::{NetworkBenchmark, Plan, Target};
 
 /// A run directory to which the replicates of a plan are written as they come.
 #[derive(Debug)]
-pub struct Recorded<'a> {
+pub struct RunRecorder<'a> {
     journal: Journal<'a>,
     plan: Plan,
 }
 
-impl<'a> Recorded<'a> {
+impl<'a> RunRecorder<'a> {
     /// Begins the journal of a run whose manifest was made from this plan.
     ///
     /// # Errors
@@ -51,20 +51,22 @@ impl<'a> Recorded<'a> {
 
     pub(crate) fn keep(
         &mut self,
-        (block, attempt): (u32, u32),
+        block: u32,
+        attempt: u32,
         benchmark: NetworkBenchmark,
         target: &Target,
-        Performed { readers, server }: &Performed,
+        MeasuredReplicate { readers, server }: &MeasuredReplicate,
     ) -> Result<(), RecordError> {
         let (link, is_own) = (self.plan.link, self.plan.mount.is_some());
-        let observed = Observed { benchmark, readers, server, link, is_own };
+        let observed = Observation { benchmark, readers, server, link, is_own };
         let cell = self.cell(benchmark, target);
-        self.journal.keep(replicate((cell, block), &observed), attempt)
+        self.journal.keep(replicate(cell, block, &observed), attempt)
     }
 
     pub(crate) fn discard(
         &mut self,
-        (block, attempt): (u32, u32),
+        block: u32,
+        attempt: u32,
         benchmark: NetworkBenchmark,
         target: &Target,
         why: &str,
@@ -86,9 +88,9 @@ impl<'a> Recorded<'a> {
 }
 
 /// What was observed, as a replicate of a cell in a block.
-pub(crate) fn replicate((cell, block): (u32, u32), observed: &Observed<'_>) -> Replicate {
+pub(crate) fn replicate(cell: u32, block: u32, observed: &Observation<'_>) -> Replicate {
     let readers = observed.readers;
-    let sum = |of: fn(&Measured) -> u64| readers.iter().map(|one| of(&one.measured)).sum();
+    let sum = |of: fn(&TaskMeasurement) -> u64| readers.iter().map(|one| of(&one.measured)).sum();
     let resident = readers.first().and_then(|one| one.measured.resident);
     Replicate {
         operations: sum(|one| one.did.files + one.did.directories),
@@ -100,6 +102,6 @@ pub(crate) fn replicate((cell, block): (u32, u32), observed: &Observed<'_>) -> R
             resident_before: resident.map(|(_, resident)| resident),
             ..CacheEvidence::default()
         },
-        ..Replicate::of_metrics(cell, block, metrics::values(observed))
+        ..Replicate::from_metrics(cell, block, metrics::values(observed))
     }
 }

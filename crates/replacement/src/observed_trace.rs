@@ -5,12 +5,12 @@ use crate::trace::Trace;
 
 /// A trace that was run on an empty cache, and the residency observed at each of its moments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Observed {
+pub struct ObservedTrace {
     trace: Trace,
     resident: Vec<Vec<bool>>,
 }
 
-impl Observed {
+impl ObservedTrace {
     /// `resident` says, for each moment of `trace`, whether each page of the file is resident.
     ///
     /// # Errors
@@ -47,10 +47,10 @@ mod tests {
     #[test]
     fn residency_that_does_not_belong_to_the_trace_is_refused() {
         let trace = || Trace::new("t", scan(4), 2);
-        assert!(Observed::new(trace(), vec![vec![true; 4]; 2]).is_ok());
-        let refused = Observed::new(trace(), vec![vec![true; 4]; 3]).unwrap_err().to_string();
+        assert!(ObservedTrace::new(trace(), vec![vec![true; 4]; 2]).is_ok());
+        let refused = ObservedTrace::new(trace(), vec![vec![true; 4]; 3]).unwrap_err().to_string();
         assert_eq!(refused, "trace t is looked at 2 times, but residency is given for 3");
-        let refused = Observed::new(trace(), vec![vec![true; 5]; 2]).unwrap_err().to_string();
+        let refused = ObservedTrace::new(trace(), vec![vec![true; 5]; 2]).unwrap_err().to_string();
         assert_eq!(refused, "trace t has 4 pages, but residency is given for 5");
     }
 }

@@ -4,28 +4,34 @@ use lab::rig::Shape;
 use network_guest::counters::{
     CacheCounters, Counters, DiskCounters, MountCounters, NetworkCounters, OperationCounters,
 };
-use network_guest::{Measured, Settled};
+use network_guest::{Settled, TaskMeasurement};
 
 use crate::plan::NetworkBenchmark;
 
 /// What one client did, or the server itself if the files are read there.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reader {
-    pub(crate) measured: Measured,
+    pub(crate) measured: TaskMeasurement,
     /// Its cache after everything was written to it, if there was one and it was stopped.
     pub(crate) settled: Option<Settled>,
 }
 
-/// A measured replicate of one target.
-pub(crate) struct Performed {
-    /// The readers that took part, all at the same time.
-    pub(crate) readers: Vec<Reader>,
-    /// What the server counted before and after.
-    pub(crate) server: (Counters, Counters),
+/// What the server counted before and after a replicate.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ServerCounters {
+    pub(crate) before: Counters,
+    pub(crate) after: Counters,
 }
 
-impl Performed {
-    pub(crate) fn new(measured: Vec<Measured>, server: (Counters, Counters)) -> Self {
+/// A measured replicate of one target.
+pub(crate) struct MeasuredReplicate {
+    /// The readers that took part, all at the same time.
+    pub(crate) readers: Vec<Reader>,
+    pub(crate) server: ServerCounters,
+}
+
+impl MeasuredReplicate {
+    pub(crate) fn new(measured: Vec<TaskMeasurement>, server: ServerCounters) -> Self {
         let reader = |measured| Reader { measured, settled: None };
         Self { readers: measured.into_iter().map(reader).collect(), server }
     }
@@ -37,23 +43,22 @@ impl Performed {
 }
 
 /// What happened on all sides between two moments.
-pub(crate) struct Observed<'a> {
+pub(crate) struct Observation<'a> {
     /// The benchmark that was run.
     pub(crate) benchmark: NetworkBenchmark,
     /// The readers that ran it, all at the same time.
     pub(crate) readers: &'a [Reader],
-    /// What the server counted before and after.
-    pub(crate) server: &'a (Counters, Counters),
+    pub(crate) server: &'a ServerCounters,
     /// The shape of each link.
     pub(crate) link: Shape,
     /// Whether it was on a mount of the user's own, not in guests.
     pub(crate) is_own: bool,
 }
 
-impl<'a> Observed<'a> {
+impl<'a> Observation<'a> {
     /// Each client separately.
-    pub(crate) fn each(&self) -> impl Iterator<Item = Observed<'a>> {
-        self.readers.chunks(1).map(|readers| Observed { readers, ..*self })
+    pub(crate) fn clients(&self) -> impl Iterator<Item = Observation<'a>> {
+        self.readers.chunks(1).map(|readers| Observation { readers, ..*self })
     }
 
     pub(crate) fn mount(&self, pick: impl Fn(&MountCounters) -> u64) -> f64 {
@@ -95,7 +100,7 @@ impl<'a> Observed<'a> {
     }
 
     /// What the caches contain.
-    pub(crate) fn held(&self, pick: fn(&Settled) -> u64) -> f64 {
+    pub(crate) fn cache_contents(&self, pick: fn(&Settled) -> u64) -> f64 {
         self.readers.iter().map(|one| one.settled.as_ref().map_or(0, pick) as f64).sum()
     }
 
@@ -110,8 +115,8 @@ impl<'a> Observed<'a> {
     }
 
     /// The smallest value of a share over the clients.
-    pub(crate) fn least(&self, share: impl Fn(&Observed<'a>) -> f64) -> f64 {
-        self.each().map(|one| share(&one)).fold(f64::INFINITY, f64::min)
+    pub(crate) fn least(&self, share: impl Fn(&Observation<'a>) -> f64) -> f64 {
+        self.clients().map(|one| share(&one)).fold(f64::INFINITY, f64::min)
     }
 
     /// Percentage of the time that the link was busy with what went over it in one direction, the
@@ -140,7 +145,7 @@ impl<'a> Observed<'a> {
     }
 
     pub(crate) fn server_idle(&self) -> f64 {
-        idle_percent(&self.server.0, &self.server.1)
+        idle_percent(&self.server.before, &self.server.after)
     }
 
     fn elapsed_ns(&self) -> impl Iterator<Item = u64> {
@@ -183,7 +188,7 @@ fn idle_percent(before: &Counters, after: &Counters) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use network_guest::task::Did;
+    use network_guest::task::TaskResult;
 
     use super::*;
 
@@ -191,25 +196,25 @@ mod tests {
         let mount = MountCounters { server_read_bytes, ..Default::default() };
         let network = NetworkCounters { received_bytes: server_read_bytes, ..Default::default() };
         let after = Counters { mount: Some(mount), network, ..Counters::default() };
-        let (did, before) = (Did::default(), Counters::default());
-        let measured = Measured { did, elapsed_ns, before, after, resident: None };
+        let (did, before) = (TaskResult::default(), Counters::default());
+        let measured = TaskMeasurement { did, elapsed_ns, before, after, resident: None };
         Reader { measured, settled: None }
     }
 
     #[test]
     fn counts_are_added_and_the_slowest_gives_the_time() {
         let readers = [reader(1_000_000_000, 1000), reader(2_000_000_000, 1000)];
-        let server = (Counters::default(), Counters::default());
+        let server = ServerCounters::default();
         let link = Shape { rate_bits_per_s: Some(8000), ..Shape::default() };
         let benchmark = NetworkBenchmark::TwoClients;
         let observed =
-            Observed { benchmark, readers: &readers, server: &server, link, is_own: false };
+            Observation { benchmark, readers: &readers, server: &server, link, is_own: false };
         assert_eq!(observed.mount(|mount| mount.server_read_bytes), 2000.0);
         assert_eq!(observed.slowest_ns(), 2e9);
         assert_eq!(observed.overlap(), 50.0);
         // Each has its own link, one of which was idle for half of the time.
-        assert_eq!(observed.least(Observed::link_busy), 50.0);
-        let bytes = |one: Observed<'_>| one.mount(|mount| mount.server_read_bytes);
-        assert_eq!(observed.each().map(bytes).collect::<Vec<_>>(), [1000.0, 1000.0]);
+        assert_eq!(observed.least(Observation::link_busy), 50.0);
+        let bytes = |one: Observation<'_>| one.mount(|mount| mount.server_read_bytes);
+        assert_eq!(observed.clients().map(bytes).collect::<Vec<_>>(), [1000.0, 1000.0]);
     }
 }

@@ -31,12 +31,12 @@ const OWN_DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
 
 /// An open directory, whatever its path may lead to by now.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct OpenDirectory {
     fd: OwnedFd,
     path: PathBuf,
 }
 
-impl Held {
+impl OpenDirectory {
     /// Opens the directory at a path given by the user, which may go through links.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -202,7 +202,7 @@ impl Held {
     }
 }
 
-impl AsFd for Held {
+impl AsFd for OpenDirectory {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -240,9 +240,9 @@ mod tests {
 
     use super::*;
 
-    fn held() -> (tempfile::TempDir, Held) {
+    fn held() -> (tempfile::TempDir, OpenDirectory) {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let held = Held::open(directory.path()).expect("it was just made");
+        let held = OpenDirectory::open(directory.path()).expect("it was just made");
         (directory, held)
     }
 
@@ -304,7 +304,7 @@ mod tests {
         let (run, elsewhere) = (directory.path().join("run"), directory.path().join("elsewhere"));
         fs::create_dir(&run).expect("ours");
         fs::create_dir(&elsewhere).expect("ours");
-        let held = Held::open(&run).expect("it was just made");
+        let held = OpenDirectory::open(&run).expect("it was just made");
         fs::rename(&run, directory.path().join("moved")).expect("ours");
         symlink(&elsewhere, &run).expect("ours");
         held.to_write("file").expect("it is held");

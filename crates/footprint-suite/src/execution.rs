@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use caches::Hierarchy;
-use footprint::simulated::Warmth;
+use footprint::simulated::{CachesToSimulate, Warmth};
 use footprint::trace::{Completeness, Names, Region};
 use footprint_guest::TracedCall;
 use footprint_study::{RegionFigures, StudyError, regions};
@@ -12,7 +12,7 @@ use crate::metrics;
 
 /// One traced execution of an operation.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Measured {
+pub(crate) struct MeasuredExecution {
     /// The operation.
     pub(crate) operation: TracedCall,
     /// Which of its traced executions, from 0.
@@ -32,16 +32,17 @@ pub(crate) fn measure<N: Names>(
     path: &Path,
     names: N,
     caches: Option<&Hierarchy>,
-) -> Result<Vec<Measured>, StudyError> {
+) -> Result<Vec<MeasuredExecution>, StudyError> {
     // Empty, as if an application had filled the caches with its own data.
-    let caches = caches.map(|caches| (caches, Warmth::Empty));
-    Ok(regions(path, names, caches)?.iter().filter_map(of_region).collect())
+    let warmth = Warmth::Empty;
+    let caches = caches.map(|hierarchy| CachesToSimulate { hierarchy, warmth });
+    Ok(regions(path, names, caches)?.iter().filter_map(measured_execution).collect())
 }
 
 /// The values of a region; `None` for what was executed outside of marks.
-fn of_region(of: &RegionFigures) -> Option<Measured> {
-    let Region::Marked { operation, repetition, .. } = of.region else { return None };
-    let operation = TracedCall::of_number(operation)?;
-    let values = metrics::values(&of.figures, of.report.as_ref());
-    Some(Measured { operation, repetition, completeness: of.completeness, values })
+fn measured_execution(region: &RegionFigures) -> Option<MeasuredExecution> {
+    let Region::Marked { operation, repetition, .. } = region.region else { return None };
+    let operation = TracedCall::from_number(operation)?;
+    let values = metrics::values(&region.figures, region.report.as_ref());
+    Some(MeasuredExecution { operation, repetition, completeness: region.completeness, values })
 }

@@ -1,8 +1,8 @@
-//! Taking turns: only one run at a time measures on a computer.
+//! A lock by which runs take turns: only one at a time measures on a computer.
 //!
 //! Two runs would share processors, memory and disks, so each would measure the other, and evict
 //! what the other has warmed up. Runs that only count, in guests, do not disturb each other, so
-//! they share a turn. The turn is a file lock, which the kernel releases once the process that
+//! they share the lock. It is a file lock, which the kernel releases once the process that
 //! holds it, and everything it has forked, is gone.
 
 use std::fs;
@@ -28,11 +28,11 @@ const NEXT: &str = "fsprism-next.lock";
 
 /// The right to measure, until it is dropped.
 #[derive(Debug)]
-pub struct Turn {
+pub struct MeasuringLock {
     _lock: OwnedFd,
 }
 
-/// What a run uses its turn for.
+/// What a run uses the lock for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Timing, with nothing else running.
@@ -41,38 +41,38 @@ pub enum Purpose {
     Count,
 }
 
-/// The run that has the turn.
+/// The run that has the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Its process ID.
     pub pid: u32,
-    /// When it got the turn, if it is timing and its user owns the lock file; otherwise the
+    /// When it got the lock, if it is timing and its user owns the lock file; otherwise the
     /// earliest moment at which it can have got it.
     pub since: SystemTime,
 }
 
-/// The outcome of asking for the turn.
+/// The outcome of an attempt to get the lock.
 #[derive(Debug)]
-pub enum Asked {
+pub enum LockAttempt {
     /// We have it.
-    Ours(Turn),
+    Acquired(MeasuringLock),
     /// Someone else has it; who, if this process can see that.
-    Theirs(Option<Holder>),
+    Held(Option<Holder>),
 }
 
-/// A run that wants a turn, and asks until it gets it.
+/// A run that wants the lock, and asks until it gets it.
 #[derive(Debug)]
-pub struct Waiting {
+pub struct LockWaiter {
     directory: PathBuf,
     purpose: Purpose,
     /// Held by the first run in line to time.
     next: Option<OwnedFd>,
 }
 
-impl Waiting {
+impl LockWaiter {
     /// Starts waiting.
     #[must_use]
-    pub fn to(purpose: Purpose) -> Self {
+    pub fn new(purpose: Purpose) -> Self {
         let all_may = |directory: &&str| {
             let metadata = fs::metadata(directory);
             metadata.is_ok_and(|it| it.is_dir() && it.mode() & 0o2 != 0)
@@ -81,25 +81,25 @@ impl Waiting {
         Self { directory, purpose, next: None }
     }
 
-    /// Takes the turn if it is free.
+    /// Takes the lock if it is free.
     ///
     /// # Errors
     /// If the lock file, which the error names, cannot be opened or locked.
-    pub fn ask(&mut self) -> io::Result<Asked> {
+    pub fn ask(&mut self) -> io::Result<LockAttempt> {
         let lock = opened(&self.directory.join(NAME))?;
         let operation = match self.purpose {
             Purpose::Time => FlockOperation::NonBlockingLockExclusive,
             Purpose::Count => FlockOperation::NonBlockingLockShared,
         };
         let is_after_another = !self.is_next()?;
-        if is_after_another || !is_taken(&lock, operation)? {
-            return Ok(Asked::Theirs(holder(lock.as_fd())));
+        if is_after_another || !try_lock(&lock, operation)? {
+            return Ok(LockAttempt::Held(holder(lock.as_fd())));
         }
         self.next = None;
         if self.purpose == Purpose::Time {
             note_now(&lock);
         }
-        Ok(Asked::Ours(Turn { _lock: lock }))
+        Ok(LockAttempt::Acquired(MeasuringLock { _lock: lock }))
     }
 
     /// Whether no other run is first in line to time. Once a timing run is first in line, it stays
@@ -111,20 +111,20 @@ impl Waiting {
         let next = opened(&self.directory.join(NEXT))?;
         match self.purpose {
             Purpose::Time => {
-                let is_next = is_taken(&next, FlockOperation::NonBlockingLockExclusive)?;
+                let is_next = try_lock(&next, FlockOperation::NonBlockingLockExclusive)?;
                 self.next = is_next.then_some(next);
                 Ok(is_next)
             }
-            Purpose::Count => is_taken(&next, FlockOperation::NonBlockingLockShared),
+            Purpose::Count => try_lock(&next, FlockOperation::NonBlockingLockShared),
         }
     }
 }
 
-impl Turn {
-    /// Waits for a turn to time. For tests, which have nobody to report the waiting to.
+impl MeasuringLock {
+    /// Waits for the lock to time. For tests, which have nobody to report the waiting to.
     ///
     /// # Errors
-    /// As [`Waiting::ask`].
+    /// As [`LockWaiter::ask`].
     pub fn wait() -> io::Result<Self> {
         Self::wait_to(Purpose::Time)
     }
@@ -132,12 +132,12 @@ impl Turn {
     /// Like [`Self::wait`], for any purpose.
     ///
     /// # Errors
-    /// As [`Waiting::ask`].
+    /// As [`LockWaiter::ask`].
     pub fn wait_to(purpose: Purpose) -> io::Result<Self> {
-        let mut waiting = Waiting::to(purpose);
+        let mut waiting = LockWaiter::new(purpose);
         loop {
-            if let Asked::Ours(turn) = waiting.ask()? {
-                return Ok(turn);
+            if let LockAttempt::Acquired(lock) = waiting.ask()? {
+                return Ok(lock);
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -145,7 +145,7 @@ impl Turn {
 }
 
 /// Tries to lock a file; `false` if someone else has locked it.
-fn is_taken(lock: &OwnedFd, operation: FlockOperation) -> io::Result<bool> {
+fn try_lock(lock: &OwnedFd, operation: FlockOperation) -> io::Result<bool> {
     match flock(lock, operation) {
         Ok(()) => Ok(true),
         Err(Errno::WOULDBLOCK) => Ok(false),
@@ -202,7 +202,7 @@ fn holder(file: impl AsFd) -> Option<Holder> {
     Some(Holder { pid, since: since(noted, began, now) })
 }
 
-/// Since when a process that started at `began` has had the turn, given the time noted on the file:
+/// Since when a process that started at `began` has had the lock, given the time noted on the file:
 /// one before `began` is from an earlier holder, and one in the future is bogus.
 fn since(noted: SystemTime, began: SystemTime, now: SystemTime) -> SystemTime {
     if noted > now { began } else { noted.max(began) }
@@ -231,21 +231,21 @@ pub fn start_ticks(pid: u32) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn waiting(directory: &Path, purpose: Purpose) -> Waiting {
-        Waiting { directory: directory.to_owned(), purpose, next: None }
+    fn waiting(directory: &Path, purpose: Purpose) -> LockWaiter {
+        LockWaiter { directory: directory.to_owned(), purpose, next: None }
     }
 
-    fn ours(waiting: &mut Waiting) -> Turn {
+    fn ours(waiting: &mut LockWaiter) -> MeasuringLock {
         match waiting.ask().expect("the file can be opened") {
-            Asked::Ours(turn) => turn,
-            Asked::Theirs(holder) => panic!("it is {holder:?}'s"),
+            LockAttempt::Acquired(lock) => lock,
+            LockAttempt::Held(holder) => panic!("it is {holder:?}'s"),
         }
     }
 
-    fn theirs(waiting: &mut Waiting) -> Option<Holder> {
+    fn theirs(waiting: &mut LockWaiter) -> Option<Holder> {
         match waiting.ask().expect("the file can be opened") {
-            Asked::Ours(_) => panic!("nobody has it"),
-            Asked::Theirs(holder) => holder,
+            LockAttempt::Acquired(_) => panic!("nobody has it"),
+            LockAttempt::Held(holder) => holder,
         }
     }
 
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_count_share_a_turn_until_one_waits_to_time() {
+    fn those_that_count_share_the_lock_until_one_waits_to_time() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let new = |purpose| waiting(directory.path(), purpose);
         let counting = [ours(&mut new(Purpose::Count)), ours(&mut new(Purpose::Count))];
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_the_turn_is_told_and_none_from_before_its_process() {
+    fn the_time_of_the_lock_is_told_and_none_from_before_its_process() {
         let at = |minute: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(60 * minute);
         assert_eq!(since(at(20), at(10), at(30)), at(20));
         assert_eq!(since(at(5), at(10), at(30)), at(10));

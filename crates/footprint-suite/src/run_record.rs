@@ -10,7 +10,9 @@ use record::{
 use runner::Journal;
 use targets::TargetFacts;
 
-use crate::{GuestTarget, Measured, OfTarget, TracingPlan, cells, definitions, lines, measure};
+use crate::{
+    GuestTarget, MeasuredExecution, TraceOutcome, TracingPlan, cells, definitions, lines, measure,
+};
 
 /// A target with what was measured of it, or why there is nothing.
 #[derive(Debug)]
@@ -21,7 +23,7 @@ pub struct TargetFootprints {
     /// Operations that do not apply to it, with the reason.
     left_out: Vec<(TracedCall, String)>,
     facts: Option<TargetFacts>,
-    measured: Vec<Measured>,
+    measured: Vec<MeasuredExecution>,
     /// Why something is missing: an operation, or everything.
     why: Vec<(Option<TracedCall>, String)>,
 }
@@ -30,8 +32,12 @@ impl TargetFootprints {
     /// Measures what was traced of a target. Messages name `directory`, the directory of the run,
     /// as the user knows it.
     #[must_use]
-    pub fn of(one: OfTarget, caches: Option<&Hierarchy>, directory: &ReservedDirectory) -> Self {
-        let OfTarget { target, plan, left_out, trace, traced } = one;
+    pub fn new(
+        outcome: TraceOutcome,
+        caches: Option<&Hierarchy>,
+        directory: &ReservedDirectory,
+    ) -> Self {
+        let TraceOutcome { target, plan, left_out, trace, traced } = outcome;
         let measured = traced.map_err(|error| error.to_string()).and_then(|traced| {
             let measured = measure(&trace, traced.description, caches);
             Ok((traced.outcome, measured.map_err(|error| error.to_string())?))
