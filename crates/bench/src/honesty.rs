@@ -81,7 +81,7 @@ fn experiment(name: &str, suite: &str, targets: [&str; 2], plan: &Plan) -> anyho
     let mut count = Count::default();
     for run in 1..=plan.runs {
         let out = out.path().join(format!("{run}"));
-        let document = document(&fsprism, suite, targets, (&plan.budget, &out))?;
+        let document = document(&fsprism, suite, targets, &plan.budget, &out)?;
         count.add(&document)?;
         eprintln!("{name} {run} of {}: {}", plan.runs, count.in_words());
     }
@@ -92,7 +92,8 @@ fn document(
     fsprism: &Path,
     suite: &str,
     targets: [&str; 2],
-    (budget, out): (&str, &Path),
+    budget: &str,
+    out: &Path,
 ) -> anyhow::Result<Value> {
     let output = Command::new(fsprism)
         .args(["run", suite])

@@ -28,19 +28,20 @@ pub(crate) enum Next {
     Refuse,
 }
 
-/// Waits until `watch` finds the machine quiet, for `most` at most, or until the run is told to
-/// stop. `at` is the budget used so far.
+/// Waits until `watch` finds the machine quiet, for `time_max` at most, or until the run is told to
+/// stop. `used` is the budget used so far.
 pub(crate) fn wait(
     busy: Busy,
-    (at, most): (Duration, Duration),
+    used: Duration,
+    time_max: Duration,
     surroundings: &mut RunContext<'_>,
     mut watch: impl FnMut(Duration) -> Option<Busy>,
 ) -> Waited {
     let began = surroundings.stopwatch.elapsed();
-    surroundings.observer.observe(&Event::Waiting { busy: &busy, most });
+    surroundings.observer.observe(&Event::Waiting { busy: &busy, time_max });
     let (mut last, mut is_quiet) = (busy, false);
     let mut time = Duration::ZERO;
-    while !is_quiet && time < most && !surroundings.stop.load(Ordering::Relaxed) {
+    while !is_quiet && time < time_max && !surroundings.stop.load(Ordering::Relaxed) {
         match watch(WATCHED) {
             Some(busy) => last = busy,
             None => is_quiet = true,
@@ -48,7 +49,7 @@ pub(crate) fn wait(
         time = surroundings.stopwatch.elapsed().saturating_sub(began);
     }
     surroundings.observer.observe(&Event::Waited { time, is_quiet });
-    Waited { at_s: at.as_secs_f64(), waited_s: time.as_secs_f64(), is_quiet, busy: last }
+    Waited { at_s: used.as_secs_f64(), waited_s: time.as_secs_f64(), is_quiet, busy: last }
 }
 
 /// How much longer a run can wait for others.

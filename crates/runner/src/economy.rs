@@ -193,7 +193,8 @@ pub(crate) fn next_block(
     widths: &Widths,
     precision: f64,
     costs: &impl Costs,
-    (done, left_s): (u32, f64),
+    done: u32,
+    left_s: f64,
 ) -> Option<BTreeSet<u32>> {
     let every: BTreeSet<u32> = groups.iter().flat_map(|group| group.all.clone()).collect();
     let every_s = costs.block_s(&every.iter().copied().collect::<Vec<_>>());
@@ -319,7 +320,7 @@ mod tests {
         assert_eq!(gone(0.0), ["stat", "write-large", "read-large"], "no half of a sequence");
         // One wide phase selects the whole sequence.
         let widths: Widths = (0..).zip([0.01, 0.4, 0.01, 0.01, 0.01].map(Some)).collect();
-        let next = next_block(&whole, &widths, 0.02, &Each(1.0), (9, 10.0));
+        let next = next_block(&whole, &widths, 0.02, &Each(1.0), 9, 10.0);
         assert_eq!(next, Some(BTreeSet::from([0, 1])));
     }
 
@@ -336,7 +337,7 @@ mod tests {
         let cells = cells();
         let widths: Widths = (0..).zip(widths.map(Some)).collect();
         let groups = groups(&cells, &LIVE);
-        let next = next_block(&groups, &widths, 0.02, &Each(1.0), (done, left_s));
+        let next = next_block(&groups, &widths, 0.02, &Each(1.0), done, left_s);
         next.map(|cells| cells.into_iter().collect())
     }
 
@@ -357,9 +358,9 @@ mod tests {
     fn what_has_no_interval_yet_is_not_halved() {
         let cells = cells();
         let widths: Widths = (0..).zip([Some(0.3), Some(0.3), None, None, None, None]).collect();
-        let next = next_block(&groups(&cells, &LIVE[..4]), &widths, 0.02, &Each(1.0), (9, 10.0));
+        let next = next_block(&groups(&cells, &LIVE[..4]), &widths, 0.02, &Each(1.0), 9, 10.0);
         assert_eq!(next, Some(BTreeSet::from([2, 3])), "half of two");
-        let next = next_block(&groups(&cells, &LIVE), &widths, 0.02, &Each(1.0), (9, 10.0));
+        let next = next_block(&groups(&cells, &LIVE), &widths, 0.02, &Each(1.0), 9, 10.0);
         assert_eq!(next, Some(BTreeSet::from(LIVE)), "two of three, and what one is set against");
     }
 

@@ -151,7 +151,8 @@ impl<'a> Journal<'a> {
     /// If the directory cannot be written.
     pub fn discard(
         &mut self,
-        (cell, block): (u32, u32),
+        cell: u32,
+        block: u32,
         attempt: u32,
         why: &str,
     ) -> Result<(), RecordError> {
@@ -164,7 +165,7 @@ impl<'a> Journal<'a> {
     ///
     /// # Errors
     /// If the directory cannot be written.
-    pub fn give_up(&mut self, (cell, block): (u32, u32), why: &str) -> Result<(), RecordError> {
+    pub fn give_up(&mut self, cell: u32, block: u32, why: &str) -> Result<(), RecordError> {
         self.directory.append(&given_up(cell, block, why.to_owned()))
     }
 

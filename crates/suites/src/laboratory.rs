@@ -73,7 +73,8 @@ impl Laboratory {
         benchmarks: Vec<Benchmark>,
         cells: &[Cell],
         settings: Settings,
-        (clock, report): (SystemClock, &ClockReport),
+        clock: SystemClock,
+        clock_report: &ClockReport,
     ) -> Self {
         let target_of = |cell: &Cell| {
             let label = |live: &LiveTarget| live.target.spec().label == cell.target;
@@ -85,8 +86,7 @@ impl Laboratory {
         };
         let cells = cells.iter().map(|cell| (target_of(cell), benchmark_of(cell))).collect();
         let calibrated = clock.reference();
-        let clock_cost_ns = report.cost_ns;
-        let full_scratch = None;
+        let clock_cost_ns = clock_report.cost_ns;
         Self {
             targets,
             benchmarks,
@@ -95,7 +95,7 @@ impl Laboratory {
             clock,
             clock_cost_ns,
             calibrated,
-            full_scratch,
+            full_scratch: None,
         }
     }
 
@@ -143,15 +143,15 @@ impl Laboratory {
     fn observe_cell(
         &mut self,
         cell: u32,
-        one: &Engine<'_>,
+        execution: &EngineExecution<'_>,
         seed: u64,
     ) -> Result<Observed, Failure> {
         let (target, _) = self.cells[cell as usize];
         let replicate = Execution {
-            of: one.of,
-            cache_state: one.cache_state,
-            workload: &one.workload,
-            counts: one.counts,
+            of: execution.of,
+            cache_state: execution.cache_state,
+            workload: &execution.workload,
+            counts: execution.counts,
             seed,
             clock: &self.clock,
             stop: &self.settings.stop,
@@ -246,13 +246,8 @@ impl Laboratory {
         }
     }
 
-    fn workload(
-        &self,
-        live: &LiveTarget,
-        (of, cache_state): (&Operations, CacheState),
-        (start_operations, operations): (u64, u64),
-        batch: u32,
-    ) -> Workload {
+    /// The workload of these operations on this target; how many there are is still to be chosen.
+    fn workload(&self, live: &LiveTarget, of: &Operations, cache_state: CacheState) -> Workload {
         let verification = match of.layer {
             Layer::FileSystem => self.settings.verification,
             // Part of the content is always compared beforehand.
@@ -262,9 +257,6 @@ impl Laboratory {
             if keeps_writes(of, live) { WriteMemory::Own } else { WriteMemory::Reused };
         Workload {
             write_memory,
-            operations_per_thread: operations,
-            start_operations,
-            batch: batch as usize,
             operations_per_round: of.operations_per_round(),
             verification,
             pinning: of.pinning(cache_state),
@@ -304,17 +296,21 @@ impl Laboratory {
         seed: u64,
     ) -> Result<PilotMeasure, Failure> {
         let (target, _) = self.cells[cell as usize];
-        let operations_max =
-            operations_max(&self.targets[target], (of, cache_state), self.settings.data_file_bytes);
+        let live = &self.targets[target];
+        let operations_max = operations_max(live, of, cache_state, self.settings.data_file_bytes);
         let need = of.need(cache_state, self.settings.data_file_bytes);
-        let is_scratch = self.targets[target].is_scratch();
+        let is_scratch = live.is_scratch();
         let pilot_max = operations_max.min(of.pilot_operations_max());
         let operations = pilot::operations(of, cache_state, need, is_scratch).min(pilot_max);
         let start = need.start.min(operations).min(operations_max.saturating_sub(operations));
-        let workload =
-            self.workload(&self.targets[target], (of, cache_state), (start, operations), 1);
-        let observed =
-            self.observe_cell(cell, &Engine { of, cache_state, workload, counts: false }, seed)?;
+        let workload = Workload { batch: 1, ..self.workload(live, of, cache_state) };
+        let pilot_of = |start_operations: u64, operations_per_thread: u64| EngineExecution {
+            of,
+            cache_state,
+            workload: Workload { start_operations, operations_per_thread, ..workload.clone() },
+            counts: false,
+        };
+        let observed = self.observe_cell(cell, &pilot_of(start, operations), seed)?;
         let recorder = &observed.outcome.recorder;
         // The median, since the first operations of a pilot find the processor's caches cold.
         let typical_ns = recorder.histogram().quantile(0.5).max(1.0);
@@ -330,9 +326,8 @@ impl Laboratory {
         };
         let looked = pilot::LongerLook { of, operations, operations_max, seen_ns };
         let longer = looked.operations().map(|operations| {
-            let counts = (need.start.min(operations_max - operations), operations);
-            let workload = self.workload(&self.targets[target], (of, cache_state), counts, 1);
-            self.observe_cell(cell, &Engine { of, cache_state, workload, counts: false }, !seed)
+            let start = need.start.min(operations_max - operations);
+            self.observe_cell(cell, &pilot_of(start, operations), !seed)
         });
         let seen_ns = match longer.transpose()? {
             Some(longer) => pilot::time_that_passed_ns(&longer.outcome),
@@ -354,7 +349,7 @@ impl Laboratory {
 }
 
 /// One execution of engine operations.
-struct Engine<'a> {
+struct EngineExecution<'a> {
     of: &'a Operations,
     cache_state: CacheState,
     workload: Workload,
@@ -432,11 +427,15 @@ impl Executor for Laboratory {
             Work::Operations(of) => {
                 let (target, _) = self.cells[request.cell as usize];
                 let live = &self.targets[target];
-                let operations = (request.start_operations, request.operations);
                 let cache_state = benchmark.cache_state;
-                let workload = self.workload(live, (of, cache_state), operations, request.batch);
-                let one = Engine { of, cache_state, workload, counts: true };
-                unstopped(|| self.observe_cell(request.cell, &one, request.seed))
+                let workload = Workload {
+                    start_operations: request.start_operations,
+                    operations_per_thread: request.operations,
+                    batch: request.batch as usize,
+                    ..self.workload(live, of, cache_state)
+                };
+                let execution = EngineExecution { of, cache_state, workload, counts: true };
+                unstopped(|| self.observe_cell(request.cell, &execution, request.seed))
                     .map(|observed| observed.into_measured(of, &self.clock))
             }
             Work::Experiment(experiment) => {

@@ -19,7 +19,8 @@ const APPENDS_MAX: u64 = 16_384;
 /// replicate.
 pub(crate) fn operations_max(
     live: &LiveTarget,
-    (of, state): (&Operations, CacheState),
+    of: &Operations,
+    state: CacheState,
     data_file_bytes: u64,
 ) -> u64 {
     let (target, workload) = (&live.target, &of.workload);

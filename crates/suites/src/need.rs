@@ -7,6 +7,7 @@
 //! depend on what is done to which files, never on how much time a run has: a larger budget buys
 //! more blocks and more benchmarks, not longer replicates.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use record::{CacheState, Least};
@@ -37,14 +38,14 @@ const OVERLAP_PERCENT: u32 = 95;
 const OVERLAP_BY_TURNS_PERCENT: u32 = 50;
 /// Bytes copied by a replicate of reads from memory, and bounds on the number of reads.
 const COPIED_BYTES: u64 = 64 << 20;
-const COPIES: (u64, u64) = (64, 16_384);
+const COPIES: RangeInclusive<u64> = 64..=16_384;
 /// Bytes that a replicate writes into the page cache and that must be written back after it, and
 /// bounds on the number of writes.
 const DIRTIED_BYTES: u64 = 16 << 20;
-const WRITES: (u64, u64) = (32, 4_096);
+const WRITES: RangeInclusive<u64> = 32..=4_096;
 /// Bytes that the device moves in a replicate of device requests, and bounds on their number.
 const DEVICE_BYTES: u64 = 32 << 20;
-const REQUESTS: (u64, u64) = (32, 256);
+const REQUESTS: RangeInclusive<u64> = 32..=256;
 /// Lookups of names that are in memory.
 const LOOKS: u64 = 8_192;
 /// Files that are opened, read and closed.
@@ -53,7 +54,7 @@ const FILES_READ: u64 = 2_048;
 const FIRST_LOOKS_MAX: u64 = 65_536;
 /// Entries listed in a replicate, and bounds on the number of listings.
 const LISTED: u64 = 80_000;
-const LISTINGS: (u64, u64) = (4, 512);
+const LISTINGS: RangeInclusive<u64> = 4..=512;
 /// Measured changes of directories, and those before them.
 const CHANGES: u64 = 1_024;
 const FIRST_CHANGES: u64 = 128;
@@ -123,8 +124,8 @@ pub(crate) fn overlap_percent(threads: usize, processors: usize) -> Option<u32> 
     }
 }
 
-fn within((least, most): (u64, u64), wanted: u64) -> u64 {
-    wanted.clamp(least, most)
+fn within(bounds: RangeInclusive<u64>, wanted: u64) -> u64 {
+    wanted.clamp(*bounds.start(), *bounds.end())
 }
 
 impl Operations {

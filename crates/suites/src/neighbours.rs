@@ -285,11 +285,10 @@ pub(crate) fn sees_servants() -> bool {
 /// What cannot be seen of neighbours here and what is used instead; `None` if everything can.
 #[must_use]
 pub fn unseen() -> Option<String> {
-    let is_told = (thread_waited_ns().is_some(), PRESSURE.is_some());
-    unseen_where(is_told, sees_servants())
+    unseen_where(thread_waited_ns().is_some(), PRESSURE.is_some(), sees_servants())
 }
 
-fn unseen_where((tells_waits, tells_pressure): (bool, bool), sees_kernel: bool) -> Option<String> {
+fn unseen_where(tells_waits: bool, tells_pressure: bool, sees_kernel: bool) -> Option<String> {
     let waits = (!tells_waits).then_some(
         "this kernel does not say how long threads wait for a processor (CONFIG_SCHED_INFO), so \
          fsprism goes by what other programs leave them",
@@ -390,12 +389,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_seen_is_said_once() {
-        assert_eq!(unseen_where((true, true), true), None);
-        let all = unseen_where((false, false), false).expect("nothing can be seen");
+        assert_eq!(unseen_where(true, true, true), None);
+        let all = unseen_where(false, false, false).expect("nothing can be seen");
         for words in ["CONFIG_SCHED_INFO", "/proc/pressure", "container"] {
             assert!(all.contains(words), "{all}");
         }
-        let one = unseen_where((true, false), true).expect("no pressure");
+        let one = unseen_where(true, false, true).expect("no pressure");
         assert!(!one.contains(';') && one.contains("/proc/pressure"), "{one}");
     }
 

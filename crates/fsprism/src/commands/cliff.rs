@@ -46,7 +46,7 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
     };
     let reserved = runner::run_directory(options.out.as_deref(), &manifest.run).blame_input()?;
     let mut directory = reserved.begin(&manifest).blame_input()?;
-    let searched = search(testbed, &plans, options, &mut directory, (&stop, clock));
+    let searched = search(testbed, &plans, options, &mut directory, &stop, clock);
     let reason = match searched {
         Err(error) if error.is::<InterruptedEarly>() => return Err(error),
         other => other,
@@ -83,7 +83,8 @@ fn search(
     plans: &[Planned],
     options: &CliffOptions,
     directory: &mut RunDirectory,
-    (stop, clock): (&Arc<AtomicBool>, SystemClock),
+    stop: &Arc<AtomicBool>,
+    clock: SystemClock,
 ) -> anyhow::Result<EndReason> {
     let Testbed { live, workshop } = testbed;
     let made = CliffLaboratory::new(live, plans, stop, clock);

@@ -32,7 +32,7 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
         }
         let metric = ComparedMetric::named(&options.metric);
         let how = How { metric, level: options.confidence, ..How::default() };
-        return plan::print(&paths, (percent, &how), options.output.format);
+        return plan::print(&paths, percent, &how, options.output.format);
     }
     if !options.fail_above.is_empty() && (paths.len() < 2 || first_side == Some(paths.len())) {
         let why = "--fail-above is for what got worse from one run or side to the next";

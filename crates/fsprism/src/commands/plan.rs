@@ -22,7 +22,8 @@ const OF_A_GROUP: &str = "--drop-caches";
 /// Prints how many runs it takes to detect a change of `percent`, judging by these runs.
 pub(crate) fn print(
     paths: &[PathBuf],
-    (percent, how): (f64, &CompareOptions),
+    percent: f64,
+    options: &CompareOptions,
     format: AnswerFormat,
 ) -> anyhow::Result<Done> {
     if paths.len() < 2 {
@@ -33,7 +34,7 @@ pub(crate) fn print(
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
     let runs = name_runs(&paths, runs.blame_input()?);
-    let document = plan(&runs, percent / 100.0, how).blame_input()?;
+    let document = plan(&runs, percent / 100.0, options).blame_input()?;
     let command = of_each_side(&runs[0].run.manifest.run.arguments);
     let width = output::terminal_options().width;
     output::print_answer(format, &document, || document.text(&command, width))

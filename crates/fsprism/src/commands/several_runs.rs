@@ -91,7 +91,7 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
         Some(percent) => {
             let paths = of_group(group.path()).unwrap_or_default();
             let format = format.of_answers().unwrap_or(AnswerFormat::Terminal);
-            plan::print(&paths, (percent, &CompareOptions::default()), format)?
+            plan::print(&paths, percent, &CompareOptions::default(), format)?
         }
         None => compare::over_runs(group.path(), format)?,
     };

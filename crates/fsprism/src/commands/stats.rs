@@ -99,7 +99,8 @@ struct Group {
 /// Analyses each group separately.
 fn intervals_by(
     input: &Input,
-    (column, by): (&str, &str),
+    column: &str,
+    by: &str,
     question: &IntervalQuestion,
     format: AnswerFormat,
 ) -> anyhow::Result<Done> {
@@ -125,7 +126,7 @@ fn interval(options: &IntervalOptions) -> anyhow::Result<Done> {
     let (quantiles, level) = (options.quantiles.clone(), options.confidence);
     let question = IntervalQuestion { quantiles, level };
     if let (Some(column), Some(by)) = (&options.column, &options.by) {
-        return intervals_by(&input, (column, by), &question, options.output.format);
+        return intervals_by(&input, column, by, &question, options.output.format);
     }
     let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
     let answer = IntervalAnswer::new(&values, &question).map_err(|why| input.refused(&why));

@@ -177,11 +177,11 @@ impl Observer for Progress {
                 let name = self.names.get(cell as usize).map_or("", String::as_str);
                 self.say(&format!("thrown away and run again: {name}: {why}"));
             }
-            Event::Waiting { busy, most } => {
+            Event::Waiting { busy, time_max } => {
                 let who = plain_text(&busy.who()).into_owned();
-                let most = most.as_secs_f64().ceil();
+                let limit_s = time_max.as_secs_f64().ceil();
                 self.say(&format!(
-                    "{who}: waiting until the machine is quiet, for {most:.0} s at most (with \
+                    "{who}: waiting until the machine is quiet, for {limit_s:.0} s at most (with \
                      --on-busy measure, fsprism does not wait)"
                 ));
             }

@@ -9,7 +9,7 @@ use ::targets::Workshop;
 use measure::{ClockReport, SystemClock};
 use record::{Cell, ClassicOptions, EndReason, Manifest, Run, RunDirectory, RunRecord};
 use runner::{Ledger, OnBusy, Plan, RunContext, conduct};
-use suites::{Benchmark, DataFileError, Laboratory, Scope, Settings, Suite, Testbed};
+use suites::{Benchmark, DataFileError, Laboratory, LiveTarget, Scope, Settings, Suite, Testbed};
 use textual::shell_path;
 use workload::Verification;
 
@@ -34,8 +34,10 @@ impl Session {
     /// Starts a new run: makes the targets, plans the cells, makes the run directory.
     pub(crate) fn begin(
         command: &str,
-        (suite, choice): (&Suite, Choice<'_>),
-        (measuring, out): (&Measuring, Option<&Path>),
+        suite: &Suite,
+        choice: Choice<'_>,
+        measuring: &Measuring,
+        out: Option<&Path>,
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
         if let Some(path) = out {
@@ -76,23 +78,23 @@ impl Session {
         say_what_is_cached(&manifest);
         let reserved = runner::run_directory(out, &manifest.run).blame_input()?;
         let directory = reserved.begin(&manifest).blame_input()?;
-        let calibrated = (clock, &report);
-        let opened = (directory, Ledger::default());
-        let plan = Plan { is_dry: measuring.dry_run, ..Plan::from_manifest(&manifest) };
-        Ok(Self::assemble(
-            testbed,
-            opened,
-            (&manifest, plan),
-            suite.benchmarks.clone(),
-            calibrated,
-            (stop, measuring.making.on_busy.into()),
-        ))
+        let benchmarks = suite.benchmarks.clone();
+        let laboratory = laboratory(testbed.live, benchmarks, &manifest, clock, &report, stop);
+        Ok(Self {
+            laboratory,
+            workshop: testbed.workshop,
+            directory,
+            plan: Plan { is_dry: measuring.dry_run, ..Plan::from_manifest(&manifest) },
+            ledger: Ledger::default(),
+            on_busy: measuring.making.on_busy.into(),
+        })
     }
 
     /// Resumes a run that was cut off or is given more time: makes its targets again and continues
     /// where its journal ends.
     pub(crate) fn resume(
-        (path, suite): (&Path, Suite),
+        path: &Path,
+        suite: Suite,
         measuring: &Measuring,
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
@@ -132,35 +134,16 @@ impl Session {
         let (declared, _) = suites::cells(&suite, &testbed.live, &scope);
         runner::check_cells(&manifest.cells, &declared).blame_input()?;
         let (clock, report, _) = start::clock();
-        let calibrated = (clock, &report);
         let plan = Plan::from_manifest(&manifest);
         let plan = match (measuring.budget, ledger.granted()) {
             (Some(more), _) => plan.with_more(ledger.used().saturating_add(more)),
             (None, Some(granted)) => plan.with_budget(granted),
             (None, None) => plan,
         };
-        let opened = (directory, ledger);
-        let how = (stop, measuring.making.on_busy.into());
-        Ok(Self::assemble(testbed, opened, (&manifest, plan), suite.benchmarks, calibrated, how))
-    }
-
-    fn assemble(
-        testbed: Testbed,
-        (directory, ledger): (RunDirectory, Ledger),
-        (manifest, plan): (&Manifest, Plan),
-        benchmarks: Vec<Benchmark>,
-        clock: (SystemClock, &ClockReport),
-        (stop, on_busy): (&Arc<AtomicBool>, OnBusy),
-    ) -> Self {
-        let settings = Settings {
-            data_file_bytes: manifest.run.data_file_bytes,
-            seed: manifest.run.seed,
-            verification: if manifest.run.verify { Verification::On } else { Verification::Off },
-            stop: Arc::clone(stop),
-        };
         let laboratory =
-            Laboratory::new(testbed.live, benchmarks, &manifest.cells, settings, clock);
-        Self { laboratory, workshop: testbed.workshop, directory, plan, ledger, on_busy }
+            laboratory(testbed.live, suite.benchmarks, &manifest, clock, &report, stop);
+        let on_busy = measuring.making.on_busy.into();
+        Ok(Self { laboratory, workshop: testbed.workshop, directory, plan, ledger, on_busy })
     }
 
     /// Measures until the run ends, then removes everything it made. Returns the run directory in
@@ -201,6 +184,24 @@ impl Session {
         let reason = reason();
         (self.directory, reason)
     }
+}
+
+/// The laboratory that executes the cells of a run.
+fn laboratory(
+    live: Vec<LiveTarget>,
+    benchmarks: Vec<Benchmark>,
+    manifest: &Manifest,
+    clock: SystemClock,
+    clock_report: &ClockReport,
+    stop: &Arc<AtomicBool>,
+) -> Laboratory {
+    let settings = Settings {
+        data_file_bytes: manifest.run.data_file_bytes,
+        seed: manifest.run.seed,
+        verification: if manifest.run.verify { Verification::On } else { Verification::Off },
+        stop: Arc::clone(stop),
+    };
+    Laboratory::new(live, benchmarks, &manifest.cells, settings, clock, clock_report)
 }
 
 /// Reports, before anything is measured, where a storage benchmark will measure a cache instead.

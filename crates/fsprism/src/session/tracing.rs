@@ -82,9 +82,10 @@ impl Tracing {
         &self,
         target: &GuestTarget,
         plan: &PhasesPlan,
-        into: (&Hierarchy, &Path),
+        caches: &Hierarchy,
+        trace: &Path,
     ) -> Result<PhasesTraced, TracingError> {
-        self.tracer.phases(target, plan, into)
+        self.tracer.phases(target, plan, (caches, trace))
     }
 
     /// Traces the targets into a directory, and reports each one that is done.

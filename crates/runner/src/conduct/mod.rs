@@ -175,7 +175,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
             return Some(live.into_iter().collect());
         }
         let left_s = self.left().as_secs_f64();
-        economy::next_block(&groups, &widths, self.plan.precision, self, (block, left_s))
+        economy::next_block(&groups, &widths, self.plan.precision, self, block, left_s)
     }
 
     /// Plans again after the first block, which has shown how long a block takes, and after later

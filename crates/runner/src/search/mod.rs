@@ -141,7 +141,7 @@ impl<P: Prober> Conductor<'_, '_, P> {
         match attempts::take(&mut turn)? {
             Outcome::Measured(place, measured) => {
                 let took = self.used().saturating_sub(began);
-                self.keep((search, position), &place, *measured, took)
+                self.keep(search, position, &place, *measured, took)
             }
             Outcome::Stopped => Ok(Step::Stop),
             Outcome::Refused => Ok(Step::Refused),
@@ -159,10 +159,10 @@ impl<P: Prober> Conductor<'_, '_, P> {
         }
     }
 
-    fn wait_for_others(&mut self, busy: Busy, most: Duration) -> Result<(), RunError> {
-        let times = (self.used(), most);
+    fn wait_for_others(&mut self, busy: Busy, time_max: Duration) -> Result<(), RunError> {
+        let used = self.used();
         let Self { prober, surroundings, .. } = self;
-        let waited = busy::wait(busy, times, surroundings, |time| prober.busy(time));
+        let waited = busy::wait(busy, used, time_max, surroundings, |time| prober.busy(time));
         self.patience.note(&waited);
         Ok(self.directory.append(&Line::Waited(waited))?)
     }
@@ -183,7 +183,8 @@ impl<P: Prober> Conductor<'_, '_, P> {
 
     fn keep(
         &mut self,
-        (search, position): (usize, f64),
+        search: usize,
+        position: f64,
         place: &Place,
         measured: Measured,
         took: Duration,

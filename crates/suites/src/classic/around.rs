@@ -45,7 +45,8 @@ impl Around {
         self,
         elapsed_ns: u64,
         metrics: Vec<f64>,
-        (bytes, operations): (u64, u64),
+        bytes: u64,
+        operations: u64,
     ) -> Findings {
         let Self { before, after, happened } = self;
         let page_bytes = rustix::param::page_size() as u64;

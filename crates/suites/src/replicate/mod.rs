@@ -166,7 +166,7 @@ impl Execution<'_> {
         };
         let touched = session.touched().to_vec();
         self.warm_names(&live.target, &mut live.cooled, &file_set)?;
-        self.gather((&mut live.pieces, &mut live.read_in), &touched)?;
+        self.gather(&mut live.pieces, &mut live.read_in, &touched)?;
         // Nothing left over from an earlier phase or from preparation may be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;
         // What is in an arena has no pages of its own to count, and exists nowhere else.
@@ -228,7 +228,8 @@ impl Execution<'_> {
     /// them.
     fn gather(
         &self,
-        (pieces, read_in): (&mut Pieces, &mut BTreeSet<PathBuf>),
+        pieces: &mut Pieces,
+        read_in: &mut BTreeSet<PathBuf>,
         files: &[PathBuf],
     ) -> Result<(), Failure> {
         for file in files.iter().filter(|_| self.of.writes_clean_pages()) {

@@ -47,7 +47,8 @@ pub(crate) enum Ended {
 pub(crate) fn age(
     root: &Path,
     ageing: Ageing,
-    (room_bytes, seed): (u64, u64),
+    room_bytes: u64,
+    seed: u64,
     stop: &AtomicBool,
 ) -> io::Result<Ended> {
     let mut plan = Plan::new(ageing, room_bytes, seed);

@@ -101,7 +101,7 @@ impl Cgroups {
         if wanted.throttle_device() {
             controllers.push(Controller::Io);
         }
-        let made_all = made.make_each(&controllers, (wanted, device), name, guardian);
+        let made_all = made.make_each(&controllers, wanted, device, name, guardian);
         match made_all {
             Ok(()) => Ok(made),
             Err(source) => {
@@ -114,7 +114,8 @@ impl Cgroups {
     fn make_each(
         &mut self,
         controllers: &[Controller],
-        (wanted, device): (&Conditions, Option<DeviceNumbers>),
+        wanted: &Conditions,
+        device: Option<DeviceNumbers>,
         name: &str,
         guardian: &Guardian,
     ) -> io::Result<()> {

@@ -64,7 +64,7 @@ impl Target {
             return Ok(());
         };
         let room_bytes = self.room()?.free_bytes;
-        let ended = ageing::age(self.root(), ageing, (room_bytes, seed), stop);
+        let ended = ageing::age(self.root(), ageing, room_bytes, seed, stop);
         let label = || self.spec.label.clone();
         match ended.map_err(|source| TargetError::Ageing { label: label(), source })? {
             ageing::Ended::Stopped => return Err(TargetError::AgeingStopped { label: label() }),

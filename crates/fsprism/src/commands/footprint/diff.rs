@@ -35,8 +35,8 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
         return Err(why).blame_input();
     }
     warnings.iter().for_each(|warning| output::say(&format!("fsprism: {warning}")));
-    for paths in pairs {
-        compared.extend(pair(paths, &questions, options, &mut warnings)?);
+    for (before, after) in pairs {
+        compared.extend(compare(&before, &after, &questions, options, &mut warnings)?);
     }
     if compared.is_empty() {
         let why = anyhow::anyhow!(
@@ -71,8 +71,9 @@ fn write(
 }
 
 /// Two traces and what changed between them; `None` if they have no operation in common.
-fn pair(
-    (before, after): (PathBuf, PathBuf),
+fn compare(
+    before: &Path,
+    after: &Path,
     questions: &Questions,
     options: &DiffOptions,
     warnings: &mut Vec<String>,
@@ -83,7 +84,7 @@ fn pair(
         let mut traces = categorised(traces, options.categories.as_deref())?;
         Ok(traces.swap_remove(0))
     };
-    let (before, after) = (read(&before)?, read(&after)?);
+    let (before, after) = (read(before)?, read(after)?);
     let operations = operations(&before, &after, options.operation.as_deref());
     let differences = operations.iter().map(|name| Difference::new(&before, &after, name));
     let differences: Vec<Difference> = differences.collect::<Result<_, _>>().blame_input()?;

@@ -114,13 +114,13 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
         answer.left_out.extend(left_out.map(|(of, why)| format!("{label}: {of} left out: {why}")));
         match traced {
             Ok(TargetTraced { outcome, description }) => {
-                answer.traces.push(made(&label, (&out, &trace), description)?);
+                answer.traces.push(trace_made(&label, &out, &trace, description)?);
                 let failed = outcome.failed.into_iter();
                 answer.failed.extend(failed.map(|failed| format!("{label}: {}", failed.why)));
             }
             Err(error) => {
                 answer.failed.push(out.shown(&format!("{label}: {error}")));
-                answer.traces.extend(kept(&label, (&out, &trace))?);
+                answer.traces.extend(readable_part(&label, &out, &trace)?);
             }
         }
     }
@@ -128,12 +128,13 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
 }
 
 /// What can be read of a trace that was cut short. Removes it if it has no regions.
-fn kept(
+fn readable_part(
     subject: &str,
-    (out, trace): (&OutputDirectory, &Path),
+    out: &OutputDirectory,
+    trace: &Path,
 ) -> anyhow::Result<Option<TraceMade>> {
     let Ok(description) = footprint_symbols::read_description(trace) else { return Ok(None) };
-    let made = made(subject, (out, trace), description.unwrap_or_default())?;
+    let made = trace_made(subject, out, trace, description.unwrap_or_default())?;
     if made.regions.is_empty() {
         fs::remove_file(trace)?;
         return Ok(None);
@@ -177,7 +178,7 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
         }
     }
     let subject = traced.description.subject.title.clone();
-    let traces = vec![made(&subject, (&out, &trace), traced.description)?];
+    let traces = vec![trace_made(&subject, &out, &trace, traced.description)?];
     Ok(Answer { traces, left_out: Vec::new(), failed })
 }
 
@@ -186,9 +187,10 @@ fn shown(out: &OutputDirectory, error: &dyn Display) -> anyhow::Error {
     anyhow::anyhow!(out.shown(&error.to_string()))
 }
 
-fn made(
+fn trace_made(
     subject: &str,
-    (out, trace): (&OutputDirectory, &Path),
+    out: &OutputDirectory,
+    trace: &Path,
     names: ::footprint::description::Description,
 ) -> anyhow::Result<TraceMade> {
     let of = |RegionFigures { region, figures, .. }| match region {

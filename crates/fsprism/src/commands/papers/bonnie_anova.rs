@@ -7,8 +7,8 @@ use record::{BonnieOptions, BonniePhaseOrder, ClassicOptions, Run};
 use suites::classic::bonnie;
 use suites::classic::bonnie_anova::TARGETS;
 
-use super::measured::{BLOCKS, measured, measuring, owned};
-use super::{Paper, counted};
+use super::paper_run::{BLOCKS, measure_or_read, measuring, owned};
+use super::{Paper, bonnie_in_guest};
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::exit::{Blame, Done};
 use crate::output;
@@ -58,10 +58,12 @@ fn whole(options: &ReproduceOptions) -> anyhow::Result<Done> {
     let usual = bonnie::published();
     let size_bytes = options.size.unwrap_or(usual.size_bytes);
     let classic = ClassicOptions::Bonnie(BonnieOptions { size_bytes, ..usual }.into());
-    let suite = (bonnie_anova::SUITE, Some(&classic));
-    let measured = measured(bonnie_anova::SUITE, suite, &TARGETS, &how, options.run.as_ref())?;
+    let (suite, earlier) = (bonnie_anova::SUITE, options.run.as_ref());
+    let measured = measure_or_read(suite, suite, Some(&classic), &TARGETS, &how, earlier)?;
     check_bonnie(&measured.path, &measured.run)?;
-    let counted = counted::bonnie(measured.place(), &measured.run, options)?;
+    let directory = measured.directory.as_ref();
+    let counted =
+        bonnie_in_guest::accompanying_run(&measured.path, directory, &measured.run, options)?;
     let counted = counted.as_ref().map(|(run, name)| (run, name.as_str()));
     let reproduction = bonnie_anova::reproduce(Some((&measured.run, &measured.name())), counted)?;
     let width = output::terminal_options().width;

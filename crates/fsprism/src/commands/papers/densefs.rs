@@ -9,7 +9,7 @@ use record::{Run, TRACES};
 use textual::plain_path;
 
 use super::Paper;
-use super::measured::{BLOCKS, in_guests, read};
+use super::paper_run::{BLOCKS, in_guests, read};
 use crate::arguments::footprint::{CachesOptions, FootprintOptions, TracingOptions};
 use crate::arguments::guests::GuestKernel;
 use crate::arguments::reproduce::ReproduceOptions;
@@ -46,7 +46,7 @@ impl Paper for DenseFs {
             Some(path) => path.clone(),
             None => traced_run(part, options)?,
         };
-        let run = read((&path, None))?;
+        let run = read(&path, None)?;
         if !run.manifest.cells.iter().any(|cell| cell.suite == footprint_suite::SUITE) {
             let suite = &run.manifest.run.suite;
             let refusal = anyhow::anyhow!(

@@ -6,7 +6,7 @@ use network_guest::Version;
 use textual::plain_path;
 
 use super::Paper;
-use super::measured::{in_guests, read};
+use super::paper_run::{in_guests, read};
 use crate::arguments::guests::GuestKernel;
 use crate::arguments::network::{FscacheOptions, NetworkArguments};
 use crate::arguments::reproduce::ReproduceOptions;
@@ -51,7 +51,7 @@ impl Paper for FsCache {
                 (made.directory.path().to_owned(), Some(made.directory), done)
             }
         };
-        let run = read((&path, directory.as_ref()))?;
+        let run = read(&path, directory.as_ref())?;
         if run.manifest.run.suite != network_suite::SUITE {
             let refusal = anyhow::anyhow!(
                 "{} is a run of {}: --run needs one made by `fsprism run fscache`",

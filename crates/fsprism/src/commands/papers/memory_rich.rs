@@ -5,7 +5,7 @@ use record::EndReason;
 use suites::classic::memory_rich::TARGETS;
 
 use super::Paper;
-use super::measured::{measured, measuring};
+use super::paper_run::{measure_or_read, measuring};
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::traffic;
 use crate::exit::Done;
@@ -51,7 +51,8 @@ impl Paper for MemoryRich {
 /// Measures the tables and figures, or takes an earlier run.
 fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
     let how = measuring(options, BLOCKS);
-    let measured = measured(SUITE, (suite, None), &TARGETS, &how, options.run.as_ref())?;
+    let earlier = options.run.as_ref();
+    let measured = measure_or_read(SUITE, suite, None, &TARGETS, &how, earlier)?;
     let is_whole = measured.reason != EndReason::Interrupted && suite == SUITE;
     if let Some(directory) = measured.directory.as_ref().filter(|_| is_whole) {
         // Failing to count must not lose what was timed.

@@ -1,11 +1,11 @@
 //! `fsprism reproduce`: a paper's published numbers and figures beside computed or measured ones.
 
 mod bonnie_anova;
-mod counted;
+mod bonnie_in_guest;
 mod densefs;
 mod fscache;
-mod measured;
 mod memory_rich;
+mod paper_run;
 mod rocket_science;
 
 use serde_json::json;

@@ -4,7 +4,7 @@ use ::reproduce::rocket_science;
 use suites::ROCKET_SCIENCE_TARGETS;
 
 use super::Paper;
-use super::measured::{BLOCKS, measured, measuring};
+use super::paper_run::{BLOCKS, measure_or_read, measuring};
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::exit::Done;
 use crate::output;
@@ -30,8 +30,8 @@ impl Paper for RocketScience {
     fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
         let suite = item.map_or_else(|| NAME.to_owned(), |item| format!("{NAME}/{item}"));
         let how = measuring(options, BLOCKS);
-        let targets = &ROCKET_SCIENCE_TARGETS;
-        let measured = measured(NAME, (&suite, None), targets, &how, options.run.as_ref())?;
+        let (targets, earlier) = (&ROCKET_SCIENCE_TARGETS, options.run.as_ref());
+        let measured = measure_or_read(NAME, &suite, None, targets, &how, earlier)?;
         let reproduction = rocket_science::Reproduction::of(&measured.run, &measured.name());
         let width = output::terminal_options().width;
         output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;

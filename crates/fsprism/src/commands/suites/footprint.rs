@@ -81,7 +81,7 @@ pub(crate) fn made(command: &str, options: &FootprintOptions) -> anyhow::Result<
     let mut run = RunRecord {
         blocks: Some(plan.repetitions),
         simulated_caches: recorded_caches(given, caches.as_ref()),
-        ..how.record((command, SUITE), RunKind::Traced, how.seed)
+        ..how.record(command, SUITE, RunKind::Traced, how.seed)
     };
     if let Some(path) = &how.out {
         RunDirectory::check_new(path).blame_input()?;

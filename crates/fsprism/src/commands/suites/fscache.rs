@@ -274,6 +274,6 @@ fn check_kernel(kernel: &Kernel, plan: &Plan) -> Result<(), LabError> {
 /// The record of a run that starts now.
 pub(super) fn run_record(command: &str, options: &FscacheOptions) -> RunRecord {
     let seed = options.guests.seed.or(Some(SEED));
-    let record = options.guests.record((command, SUITE), RunKind::Networked, seed);
+    let record = options.guests.record(command, SUITE, RunKind::Networked, seed);
     RunRecord { blocks: Some(runs(options)), ..record }
 }

@@ -58,7 +58,7 @@ impl Runnable for SpriteLfs {
         let traffic = |asked: &Asked| match &asked.suite.classic {
             Some(ClassicOptions::SpriteLfs(run)) if is_counted => {
                 let kernel = kernel.release.as_deref();
-                Traffic::asked_for(run, &asked.targets, (&simulated.caches, kernel)).map(Some)
+                Traffic::from_command_line(run, &asked.targets, &simulated.caches, kernel).map(Some)
             }
             _ => Ok(None),
         };

@@ -186,8 +186,8 @@ pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<Done>
     form.format.check(&suite)?;
     let suite = super::timed(&suite).blame_input()?;
     let stop = Arc::new(AtomicBool::new(false));
-    let (directory, ended) = Session::resume((path, suite), measuring, &stop)?.measure(&stop);
-    print(&directory, ended, (&form, None))
+    let (directory, ended) = Session::resume(path, suite, measuring, &stop)?.measure(&stop);
+    print(&directory, ended, &form, None)
 }
 
 /// Only what is timed can be resumed: the state of a search and of guests is gone.
@@ -218,16 +218,17 @@ fn measure(command: &str, asked: &Asked, traffic: Option<&Traffic>) -> anyhow::R
         names => suite.clone().matching(names).blame_input()?,
     };
     loads::check(&form.loads, &suite)?;
-    let what = (&suite, Choice::for_suite(&suite, targets)?);
+    let choice = Choice::for_suite(&suite, targets)?;
     if measuring.dry_run {
         dry_run::check(measuring.output.format)?;
-        let done = try_out(command, what, measuring, &stop)?;
+        let done = try_out(command, &suite, choice, measuring, &stop)?;
         if traffic.is_some() && done == Done::Well {
             output::say("guests would then count what each phase moves through caches");
         }
         return Ok(done);
     }
-    let session = Session::begin(command, what, (measuring, measuring.out.as_deref()), &stop)?;
+    let out = measuring.out.as_deref();
+    let session = Session::begin(command, &suite, choice, measuring, out, &stop)?;
     let (directory, ended) = session.measure(&stop);
     if ended.as_ref().is_err_and(is_too_short) {
         directory.discard()?;
@@ -237,14 +238,15 @@ fn measure(command: &str, asked: &Asked, traffic: Option<&Traffic>) -> anyhow::R
         }
         return ended.map(|_| Done::Well).blame_input();
     }
-    print(&directory, ended, (&form, traffic))
+    print(&directory, ended, &form, traffic)
 }
 
 /// Does the counting that was asked for in addition to timing, and prints the run.
 fn print(
     directory: &RunDirectory,
     ended: anyhow::Result<EndReason>,
-    (form, traffic): (&output::Form, Option<&Traffic>),
+    form: &output::Form,
+    traffic: Option<&Traffic>,
 ) -> anyhow::Result<Done> {
     let counted = match traffic {
         Some(traffic) if ended.as_ref().is_ok_and(|why| *why != EndReason::Interrupted) => {
@@ -270,14 +272,15 @@ fn print(
 /// Measures a suite without printing anything, for a command that prints the run itself.
 pub(crate) fn measure_silently(
     command: &str,
-    (suite, classic): (&str, Option<&ClassicOptions>),
+    suite: &str,
+    classic: Option<&ClassicOptions>,
     choice: Choice<'_>,
     measuring: &Measuring,
 ) -> anyhow::Result<(RunDirectory, EndReason)> {
     let stop = Arc::new(AtomicBool::new(false));
     let suite = super::timed(suite).blame_input()?.with_classic(classic).blame_input()?;
     let out = measuring.out.as_deref();
-    let session = Session::begin(command, (&suite, choice), (measuring, out), &stop)?;
+    let session = Session::begin(command, &suite, choice, measuring, out, &stop)?;
     let (directory, ended) = session.measure(&stop);
     Ok((directory, ended?))
 }
@@ -285,12 +288,13 @@ pub(crate) fn measure_silently(
 /// Makes the targets, runs the pilot, and prints what would be measured.
 fn try_out(
     command: &str,
-    what: (&Suite, Choice<'_>),
+    suite: &Suite,
+    choice: Choice<'_>,
     measuring: &Measuring,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<Done> {
     let place = ::targets::PassingDirectory::make()?;
-    let session = Session::begin(command, what, (measuring, Some(place.path())), stop)?;
+    let session = Session::begin(command, suite, choice, measuring, Some(place.path()), stop)?;
     let (directory, ended) = session.measure(stop);
     let ended = if ended.as_ref().is_err_and(is_too_short) { ended.blame_input() } else { ended };
     let is_interrupted = ended? == EndReason::Interrupted;

@@ -1,7 +1,6 @@
 //! `fsprism run sprite-lfs --cache-traffic`: what its phases move into and out of caches, counted
 //! in guests, as a run beside the timed one.
 
-use std::path::Path;
 use std::time::Instant;
 
 use ::caches::Hierarchy;
@@ -18,7 +17,7 @@ use crate::arguments::sprite_lfs::words;
 use crate::commands::suites::footprint::{caches, recorded_caches};
 use crate::exit::{Blame, Done, InterruptedEarly};
 use crate::output;
-use crate::session::tracing::{Guests, Tracing};
+use crate::session::tracing::Guests;
 
 /// Executions of the phases on each target, not counting the first, which is dropped.
 const EXECUTIONS: u32 = 3;
@@ -34,7 +33,7 @@ const OF_PAPER: [&str; 3] = ["l1i=16k,32,4", "l1d=16k,32,4", "l2=256k,32,8"];
 pub(crate) fn of_paper(run: &RunDirectory) -> anyhow::Result<Done> {
     let caches: Result<Vec<CacheGiven>, String> = OF_PAPER.map(cache).into_iter().collect();
     let caches = caches.map_err(anyhow::Error::msg)?;
-    Traffic::of(&SpriteLfsOptions::published(), &caches, None)?.add_to(run)
+    Traffic::new(&SpriteLfsOptions::published(), &caches, None)?.add_to(run)
 }
 
 /// Everything that is needed to count.
@@ -48,22 +47,23 @@ pub(crate) struct Traffic {
 impl Traffic {
     /// Prepares what the command line asks for, and refuses what cannot be counted before anything
     /// is timed.
-    pub(crate) fn asked_for(
+    pub(crate) fn from_command_line(
         run: &SpriteLfsRun,
         targets: &[String],
-        (caches, kernel): (&[CacheGiven], Option<&str>),
+        caches: &[CacheGiven],
+        kernel: Option<&str>,
     ) -> anyhow::Result<Self> {
         if !run.further_file_bytes.is_empty() {
             let why = "--cache-traffic takes one size of files: give one --file-size";
             return Err(anyhow::anyhow!(why)).blame_input();
         }
         check_targets(targets).blame_input()?;
-        Self::of(&run.options, caches, kernel)
+        Self::new(&run.options, caches, kernel)
     }
 
     /// Prepares to count the phases that these options make, in the given caches or those of this
     /// machine, and in a guest with this kernel or the one built last.
-    pub(crate) fn of(
+    fn new(
         options: &SpriteLfsOptions,
         given: &[CacheGiven],
         kernel: Option<&str>,
@@ -103,14 +103,14 @@ impl Traffic {
         for target in &manifest.targets {
             let why = match in_guest(target) {
                 _ if self.guests.is_stopped() => "it was interrupted".to_owned(),
-                Ok(guest) => match self.on(&tracing, &guest, &trace) {
+                Ok(guest) => match tracing.phases(&guest, &self.plan, &self.caches, &trace) {
                     Ok(one) => {
                         traced.push(one);
                         continue;
                     }
                     Err(error) => {
                         end = Done::WithFailures;
-                        directory.shown(&format!("{error:#}"))
+                        directory.shown(&format!("{:#}", anyhow::Error::from(error)))
                     }
                 },
                 Err(error) => error.to_string(),
@@ -138,15 +138,6 @@ impl Traffic {
         }
         journal.end(EndReason::Blocks)?;
         Ok(end)
-    }
-
-    fn on(
-        &self,
-        tracing: &Tracing,
-        target: &GuestTarget,
-        trace: &Path,
-    ) -> anyhow::Result<PhasesTraced> {
-        Ok(tracing.phases(target, &self.plan, (&self.caches, trace))?)
     }
 
     /// The manifest of what was counted; otherwise the same as that of the run beside it.

@@ -66,7 +66,7 @@ impl Passes<'_> {
             Kind::RandomSeeks => u64::from(self.options.seeks),
         };
         let metrics = done.timed.metrics(units);
-        Ok(around.findings(done.timed.elapsed_ns, metrics, (done.bytes, done.operations)))
+        Ok(around.findings(done.timed.elapsed_ns, metrics, done.bytes, done.operations))
     }
 
     /// Pages of the file, if it exists yet.

@@ -31,17 +31,33 @@ pub(super) enum Act {
     /// Reads a few lines, the same number of times.
     ReadFew,
     /// Reads words from a few lines.
-    Loads(Placed),
+    Loads(WordAlignment),
     /// Writes words to a few lines.
-    Stores(Placed),
+    Stores(WordAlignment),
 }
 
 /// Where words are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Placed {
+pub(super) enum WordAlignment {
     Aligned,
     /// Each across two lines.
     AcrossLines,
+}
+
+/// Positions of words in memory, in bytes.
+#[derive(Clone, Copy, Debug)]
+struct WordPositions {
+    /// Where the first word begins.
+    first: usize,
+    /// The distance to the next.
+    step: usize,
+}
+
+impl WordPositions {
+    /// The first `count` of them. After the last one that fits into `bytes`, they start over.
+    fn take(self, bytes: usize, count: usize) -> impl Iterator<Item = usize> {
+        (self.first..=bytes - WORD_BYTES).step_by(self.step).cycle().take(count)
+    }
 }
 
 /// The memory that acts work on.
@@ -72,10 +88,10 @@ impl EventTrial {
             ProcessorCount::L2BytesIn => (Act::ReadArray, Act::ReadFew),
             ProcessorCount::L2BytesOut => (Act::WriteArray, Act::ReadArray),
             ProcessorCount::MisalignedLoads => {
-                (Act::Loads(Placed::AcrossLines), Act::Loads(Placed::Aligned))
+                (Act::Loads(WordAlignment::AcrossLines), Act::Loads(WordAlignment::Aligned))
             }
             ProcessorCount::MisalignedStores => {
-                (Act::Stores(Placed::AcrossLines), Act::Stores(Placed::Aligned))
+                (Act::Stores(WordAlignment::AcrossLines), Act::Stores(WordAlignment::Aligned))
             }
         };
         let mut share = |act: Act| {
@@ -94,15 +110,16 @@ impl EventTrial {
 
     /// Performs an act.
     pub(super) fn act(&mut self, act: Act) {
-        let (in_lines, lines) = ((0, self.line_bytes), self.lines());
+        let in_lines = WordPositions { first: 0, step: self.line_bytes };
+        let lines = self.lines();
         match act {
             Act::ReadArray => read(&self.array, in_lines, lines),
             Act::WriteArray => write(&mut self.array, in_lines, lines),
             Act::ReadFew => read(&self.few_lines, in_lines, lines),
-            Act::Loads(placed) => read(&self.few_lines, self.places(placed), ACCESSES),
-            Act::Stores(placed) => {
-                let places = self.places(placed);
-                write(&mut self.few_lines, places, ACCESSES);
+            Act::Loads(alignment) => read(&self.few_lines, self.words(alignment), ACCESSES),
+            Act::Stores(alignment) => {
+                let words = self.words(alignment);
+                write(&mut self.few_lines, words, ACCESSES);
             }
         }
     }
@@ -119,37 +136,28 @@ impl EventTrial {
         self.array.len() / self.line_bytes
     }
 
-    /// Where the first word begins, and the distance to the next.
-    fn places(&self, placed: Placed) -> (usize, usize) {
+    /// One word for each of the few lines.
+    fn words(&self, alignment: WordAlignment) -> WordPositions {
         let to_line = self.few_lines.as_ptr().align_offset(self.line_bytes);
-        match placed {
-            Placed::Aligned => (to_line, self.line_bytes),
-            Placed::AcrossLines => (to_line + self.line_bytes - WORD_BYTES / 2, self.line_bytes),
-        }
+        let first = match alignment {
+            WordAlignment::Aligned => to_line,
+            WordAlignment::AcrossLines => to_line + self.line_bytes - WORD_BYTES / 2,
+        };
+        WordPositions { first, step: self.line_bytes }
     }
 }
 
-/// Positions of `count` words, given the first and the step to the next. After the last one that
-/// fits into `bytes`, they start over.
-fn positions(
-    bytes: usize,
-    (first, step): (usize, usize),
-    count: usize,
-) -> impl Iterator<Item = usize> {
-    (first..=bytes - WORD_BYTES).step_by(step).cycle().take(count)
-}
-
 #[inline(never)]
-fn read(memory: &[u8], places: (usize, usize), count: usize) {
-    for at in positions(memory.len(), places, count) {
+fn read(memory: &[u8], words: WordPositions, count: usize) {
+    for at in words.take(memory.len(), count) {
         let word = memory[at..].first_chunk::<WORD_BYTES>();
         black_box(word.map(|word| u64::from_ne_bytes(*word)));
     }
 }
 
 #[inline(never)]
-fn write(memory: &mut [u8], places: (usize, usize), count: usize) {
-    for (value, at) in (0_u64..).zip(positions(memory.len(), places, count)) {
+fn write(memory: &mut [u8], words: WordPositions, count: usize) {
+    for (value, at) in (0_u64..).zip(words.take(memory.len(), count)) {
         memory[at..at + WORD_BYTES].copy_from_slice(&black_box(value).to_ne_bytes());
         black_box(&mut *memory);
     }
@@ -167,8 +175,8 @@ mod tests {
         let is_counted = match what {
             ProcessorCount::L2BytesIn => matches!(act, Act::ReadArray | Act::WriteArray),
             ProcessorCount::L2BytesOut => act == Act::WriteArray,
-            ProcessorCount::MisalignedLoads => act == Act::Loads(Placed::AcrossLines),
-            ProcessorCount::MisalignedStores => act == Act::Stores(Placed::AcrossLines),
+            ProcessorCount::MisalignedLoads => act == Act::Loads(WordAlignment::AcrossLines),
+            ProcessorCount::MisalignedStores => act == Act::Stores(WordAlignment::AcrossLines),
         };
         let events = match act {
             Act::ReadArray | Act::WriteArray | Act::ReadFew => lines,
@@ -210,11 +218,14 @@ mod tests {
     fn words_lie_in_one_line_or_in_two() {
         let trial = EventTrial::new(1 << 16, LINE_BYTES);
         let base = trial.few_lines.as_ptr().addr();
-        let crossings = |placed| {
-            let all = positions(trial.few_lines.len(), trial.places(placed), 1000);
+        let crossings = |alignment| {
+            let all = trial.words(alignment).take(trial.few_lines.len(), 1000);
             let is_in_two = |at: &usize| (base + at) % LINE_BYTES > LINE_BYTES - WORD_BYTES;
             all.filter(is_in_two).count()
         };
-        assert_eq!((crossings(Placed::Aligned), crossings(Placed::AcrossLines)), (0, 1000));
+        assert_eq!(
+            (crossings(WordAlignment::Aligned), crossings(WordAlignment::AcrossLines)),
+            (0, 1000)
+        );
     }
 }

@@ -76,7 +76,7 @@ impl Passes<'_> {
             vec![bytes as f64 / seconds, elapsed_ns as f64 / operations.max(1) as f64];
         metrics.extend(sums.values(1));
         let around = Around { before, after, happened };
-        Ok(around.findings(elapsed_ns, metrics, (bytes, operations)))
+        Ok(around.findings(elapsed_ns, metrics, bytes, operations))
     }
 
     /// Executes a phase on every file in turn. Returns the time for those that count, in
@@ -118,7 +118,7 @@ impl Passes<'_> {
         let buffer = self.buffer.bytes_mut();
         let file = &mut self.files[number];
         let (generator, site) = (&mut self.generator, self.site);
-        let act = || pass.over(file, (blocks, buffer), generator, || site.go_on());
+        let act = || pass.over(file, blocks, buffer, generator, || site.go_on());
         self.counting.around(sums, act)?.map_err(|error| failed(&error))?
     }
 }
@@ -129,7 +129,8 @@ impl Pass<'_> {
     fn over(
         &self,
         file: &mut File,
-        (blocks, buffer): (u64, &mut [u8]),
+        blocks: u64,
+        buffer: &mut [u8],
         generator: &mut impl Rng,
         go_on: impl Fn() -> Result<(), Failure>,
     ) -> io::Result<Result<u64, Failure>> {

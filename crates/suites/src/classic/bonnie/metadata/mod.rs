@@ -192,7 +192,7 @@ impl BonnieMetadata {
         let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
         let files = files(&self.options);
         let around = Around { happened, ..Around::default() };
-        Ok(around.findings(timed.elapsed_ns, timed.metrics(files), (0, files)))
+        Ok(around.findings(timed.elapsed_ns, timed.metrics(files), 0, files))
     }
 
     fn phase(&self, kind: Kind) -> SequencePhase {

@@ -117,9 +117,8 @@ impl FsyncDirty {
     fn another(&self, synced: &mut Synced<'_>) -> Result<(), Failure> {
         let site = synced.site;
         let path = site.directory.join("file");
-        let record = (COMMIT_BYTES, site.seed);
-        let log = Log::create(&path, Durably::Fsync, record).map_err(|error| failed(&error));
-        let mut log = log?;
+        let log = Log::create(&path, Durably::Fsync, COMMIT_BYTES, site.seed);
+        let mut log = log.map_err(|error| failed(&error))?;
         for sync in 0..self.syncs() {
             let neighbour = site.directory.join(format!("neighbour-{sync}"));
             settle(site)?;

@@ -50,7 +50,8 @@ impl Log {
         path: &Path,
         durably: Durably,
         part: LogExtent,
-        (record_bytes, seed): (usize, u64),
+        record_bytes: usize,
+        seed: u64,
     ) -> io::Result<Self> {
         // Not the flag from rustix, whose `DSYNC` is the kernel's `O_SYNC` (1.1.6, `linux_raw`),
         // which makes timestamps durable too.
@@ -68,10 +69,11 @@ impl Log {
     pub(in crate::nano::io) fn create(
         path: &Path,
         durably: Durably,
-        record: (usize, u64),
+        record_bytes: usize,
+        seed: u64,
     ) -> io::Result<Self> {
         File::create_new(path)?.sync_all()?;
-        Self::open(path, durably, LogExtent::AT_THE_END, record)
+        Self::open(path, durably, LogExtent::AT_THE_END, record_bytes, seed)
     }
 
     /// Writes the next record and returns when it is durable; this is what is timed.
@@ -121,7 +123,7 @@ mod tests {
         std::fs::write(&path, vec![0; 16_384]).expect("it is writable");
         for durably in [Durably::Fsync, Durably::Fdatasync, Durably::Dsync] {
             let part = LogExtent { start: 4096, bytes: 8192 };
-            let mut log = Log::open(&path, durably, part, (4096, 1)).expect("it is there");
+            let mut log = Log::open(&path, durably, part, 4096, 1).expect("it is there");
             let mut places = Vec::new();
             for _ in 0..4 {
                 places.push(log.next);
@@ -141,7 +143,7 @@ mod tests {
         std::fs::write(&path, [0; 4096]).expect("it is writable");
         let flags = |durably| {
             let log =
-                Log::open(&path, durably, LogExtent::AT_THE_END, (4096, 1)).expect("it is there");
+                Log::open(&path, durably, LogExtent::AT_THE_END, 4096, 1).expect("it is there");
             let all = rustix::fs::fcntl_getfl(&log.file).expect("it is open").bits();
             all & libc::O_SYNC.cast_unsigned()
         };
@@ -154,7 +156,7 @@ mod tests {
     #[test]
     fn an_empty_log_grows_by_what_is_committed() {
         let path = path("growing");
-        let mut log = Log::create(&path, Durably::Fsync, (4096, 1)).expect("it is new");
+        let mut log = Log::create(&path, Durably::Fsync, 4096, 1).expect("it is new");
         log.commit().expect("it has room");
         log.write().expect("it has room");
         log.sync().expect("there is a disk");

@@ -74,12 +74,12 @@ struct OneKind {
 impl Synchronous {
     fn kind(&self, site: &Site<'_>, durably: Durably, name: &str) -> Result<OneKind, Failure> {
         let path = site.directory.join(name);
-        let record = (COMMIT_BYTES, site.seed);
         let log = match self.place {
-            WrittenAt::AtTheEnd => Log::create(&path, durably, record),
+            WrittenAt::AtTheEnd => Log::create(&path, durably, COMMIT_BYTES, site.seed),
             WrittenAt::There => {
                 made_full(site, &path, FILE_BYTES)?;
-                Log::open(&path, durably, LogExtent { start: 0, bytes: FILE_BYTES }, record)
+                let part = LogExtent { start: 0, bytes: FILE_BYTES };
+                Log::open(&path, durably, part, COMMIT_BYTES, site.seed)
             }
         };
         let clock = site.clock;

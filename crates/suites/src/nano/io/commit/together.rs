@@ -96,15 +96,15 @@ impl Together {
             made_full(site, &shared, self.threads as u64 * PART_BYTES)?;
         }
         let log = |thread: usize| -> io::Result<Log> {
-            let record = (COMMIT_BYTES, site.seed ^ thread as u64);
+            let seed = site.seed ^ thread as u64;
             match self.files {
                 Files::Own => {
                     let path = site.directory.join(format!("own-{thread}"));
-                    Log::create(&path, Durably::Fsync, record)
+                    Log::create(&path, Durably::Fsync, COMMIT_BYTES, seed)
                 }
                 Files::Log => {
                     let part = LogExtent { start: thread as u64 * PART_BYTES, bytes: PART_BYTES };
-                    Log::open(&shared, Durably::Fdatasync, part, record)
+                    Log::open(&shared, Durably::Fdatasync, part, COMMIT_BYTES, seed)
                 }
             }
         };
@@ -235,7 +235,7 @@ mod tests {
         std::fs::create_dir(&directory).expect("it is new");
         let log = |thread: u64| {
             let path = directory.join(thread.to_string());
-            Log::create(&path, Durably::Fdatasync, (COMMIT_BYTES, thread)).expect("it is new")
+            Log::create(&path, Durably::Fdatasync, COMMIT_BYTES, thread).expect("it is new")
         };
         let go_on = AtomicBool::new(false);
         let all = committed((0..3).map(log).collect(), &MonotonicClock, &go_on);

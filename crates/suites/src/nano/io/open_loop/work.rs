@@ -179,7 +179,7 @@ impl Work {
         let made = match kind {
             Kind::Commit => {
                 let path = site.directory.join("commits");
-                let log = Log::create(&path, Durably::Fsync, (REQUEST_BYTES, site.seed));
+                let log = Log::create(&path, Durably::Fsync, REQUEST_BYTES, site.seed);
                 Self::Commits(log.map_err(|error| failed(&error))?)
             }
             Kind::WarmRead | Kind::DirectRead => Self::Reads(Reads::make(kind, site)?),

@@ -33,8 +33,9 @@ const TIME_LIMIT: Duration = Duration::from_secs(900);
 /// The guest's run that accompanies the one at `path`, and its name. If that run was made just now,
 /// in `directory`, and lacks a file system of the paper, the guest's run is made as well. If that
 /// fails, the reason is reported, and the command continues without it.
-pub(crate) fn bonnie(
-    (path, directory): (&Path, Option<&RunDirectory>),
+pub(super) fn accompanying_run(
+    path: &Path,
+    directory: Option<&RunDirectory>,
     run: &Run,
     options: &ReproduceOptions,
 ) -> anyhow::Result<Option<(Run, String)>> {
