@@ -101,16 +101,15 @@ fn search(
     let mut progress = Progress::new(&[], options.budget);
     let stopwatch = SinceStart::now();
     let on_busy = options.making.on_busy.into();
-    let mut surroundings =
-        RunContext { stopwatch: &stopwatch, observer: &mut progress, stop, on_busy };
+    let mut context = RunContext { stopwatch: &stopwatch, observer: &mut progress, stop, on_busy };
     let searches: Vec<_> = plans.iter().map(|plan| plan.search.clone()).collect();
     let ended =
-        conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut surroundings);
+        conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut context);
     progress.finish();
     let is_guarded = workshop.is_guarded();
     let full = laboratory.full_scratch();
     let closed = Testbed::close(laboratory.into_targets(), workshop);
-    let reason = ended.map_err(RunError::of_search)?;
+    let reason = ended.map_err(RunError::for_search)?;
     start::check_guarded(is_guarded, "begin the search again")?;
     if let Some(full) = full {
         anyhow::bail!(

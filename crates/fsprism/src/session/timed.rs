@@ -155,14 +155,14 @@ impl Session {
         let mut progress = Progress::new(&self.plan.cells, self.plan.budget);
         let stopwatch = SinceStart::now();
         let on_busy = self.on_busy;
-        let mut surroundings =
+        let mut context =
             RunContext { stopwatch: &stopwatch, observer: &mut progress, stop, on_busy };
         let ended = conduct(
             &self.plan,
             self.ledger,
             &mut self.laboratory,
             &mut self.directory,
-            &mut surroundings,
+            &mut context,
         );
         progress.finish();
         let is_guarded = self.workshop.is_guarded();

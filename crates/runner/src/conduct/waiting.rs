@@ -16,8 +16,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
         time_max: Duration,
     ) -> Result<(), RunError> {
         let used = self.used();
-        let Self { executor, surroundings, .. } = self;
-        let waited = busy::wait(busy, used, time_max, surroundings, |time| executor.busy(time));
+        let Self { executor, context, .. } = self;
+        let waited = busy::wait(busy, used, time_max, context, |time| executor.busy(time));
         self.patience.note(&waited);
         self.write(&Line::Waited(waited))
     }
