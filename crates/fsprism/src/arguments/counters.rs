@@ -19,7 +19,7 @@ impl Counters {
     ///
     /// # Errors
     /// If this processor cannot count it. This is known before anything is timed.
-    pub(crate) fn asked(&self) -> Result<Vec<ProcessorCount>, NoSuite> {
+    pub(crate) fn processor_counts(&self) -> Result<Vec<ProcessorCount>, NoSuite> {
         if self.counters { Ok(counted::available()?) } else { Ok(Vec::new()) }
     }
 }

@@ -9,25 +9,25 @@ use runner::{RunContext, RunError, conduct_searches};
 use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Testbed, Wanted};
 
 use crate::arguments::cliff::CliffOptions;
-use crate::exit::{Blame, Done, InterruptedEarly};
+use crate::exit::{AsInputError, CommandOutcome, InterruptedEarly};
 use crate::output::progress::Progress;
-use crate::output::{self, Form};
+use crate::output::{self, ReportForm};
 use crate::session::start::{self, SinceStart};
 use crate::session::targets::Choice;
 
 /// `fsprism cliff`.
-pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
+pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<CommandOutcome> {
     let stop = Arc::new(AtomicBool::new(false));
     if let Some(path) = &options.out {
-        RunDirectory::check_new(path).blame_input()?;
+        RunDirectory::check_new(path).as_input_error()?;
     }
     let suite = format!("{CLIFF_SUITE}/{}", Axis::from(options.axis).name());
     options.output.format.check(&suite)?;
     let run = runner::run_record("cliff", &suite, options.seed);
-    let asked = asked(options, run.seed);
-    asked.check().blame_input()?;
-    let choice = if asked.axis == Axis::VolumeSize {
-        Choice::ForVolumes(&options.targets, asked.high.map(|largest| largest.value))
+    let wanted = wanted(options, run.seed);
+    wanted.check().as_input_error()?;
+    let choice = if wanted.axis == Axis::VolumeSize {
+        Choice::ForVolumes(&options.targets, wanted.high.map(|largest| largest.value))
     } else {
         Choice::ForCliffs(&options.targets)
     };
@@ -36,30 +36,30 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
     let scratch = options.making.scratch();
     let manifest = runner::manifest(run, scratch, clock_record);
     let plans: Result<Vec<Planned>, CliffError> =
-        testbed.live.iter().map(|live| suites::plan(live, &manifest.machine, &asked)).collect();
-    let plans = plans.blame_input()?;
+        testbed.live.iter().map(|live| suites::plan(live, &manifest.machine, &wanted)).collect();
+    let plans = plans.as_input_error()?;
     let manifest = Manifest {
         targets: testbed.records(),
         scratch: runner::recorded_scratch(scratch),
         run: run_record(options, &plans, manifest.run),
         ..manifest
     };
-    let reserved = runner::run_directory(options.out.as_deref(), &manifest.run).blame_input()?;
-    let mut directory = reserved.begin(&manifest).blame_input()?;
+    let reserved = runner::run_directory(options.out.as_deref(), &manifest.run).as_input_error()?;
+    let mut directory = reserved.begin(&manifest).as_input_error()?;
     let searched = search(testbed, &plans, options, &mut directory, &stop, clock);
     let reason = match searched {
         Err(error) if error.is::<InterruptedEarly>() => return Err(error),
         other => other,
     };
-    let form = Form::full(options.output.format);
+    let form = ReportForm::full(options.output.format);
     let document = output::print_measured(&directory, &form)?;
     let reason = reason?;
     output::print_path(directory.path(), &form)?;
-    Ok(Done::of(reason, &document))
+    Ok(CommandOutcome::of_run(reason, &document))
 }
 
 /// What the command line asks for.
-fn asked(options: &CliffOptions, seed: u64) -> Wanted {
+fn wanted(options: &CliffOptions, seed: u64) -> Wanted {
     Wanted {
         axis: options.axis.into(),
         low: options.low,

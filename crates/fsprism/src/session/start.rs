@@ -17,7 +17,7 @@ use suites::Testbed;
 use textual::shell_path;
 
 use crate::arguments::making::Making;
-use crate::exit::{Blame, INTERRUPTED, InterruptedEarly};
+use crate::exit::{AsInputError, INTERRUPTED, InterruptedEarly};
 use crate::output;
 use crate::session::targets::{Choice, choose};
 
@@ -49,7 +49,7 @@ pub(crate) fn check_calls() -> anyhow::Result<()> {
         "{call}(2) is blocked here ({why}): allow it in the container's filter of system calls \
          (seccomp), or run fsprism outside the container"
     ))
-    .blame_input()
+    .as_input_error()
 }
 
 /// Makes signals request an orderly end instead of killing the process, waits until no other run is
@@ -81,7 +81,7 @@ pub(crate) fn make(
     }
     match testbed {
         Ok(testbed) => Ok((testbed, skipped)),
-        Err(error) if error.is_of_input() => Err(error).blame_input(),
+        Err(error) if error.is_of_input() => Err(error).as_input_error(),
         Err(error) => Err(error.into()),
     }
 }
@@ -101,9 +101,9 @@ pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
 }
 
 /// How the program was called, quoted for a shell, with sudo if it was called with that.
-pub(crate) fn called() -> String {
-    let called = std::env::args_os().next().unwrap_or_else(|| "fsprism".into());
-    let program = shell_path(Path::new(&called));
+pub(crate) fn invocation() -> String {
+    let program = std::env::args_os().next().unwrap_or_else(|| "fsprism".into());
+    let program = shell_path(Path::new(&program));
     // Within a root shell that sudo started, another sudo is not needed.
     let by_sudo = std::env::var("SUDO_COMMAND").unwrap_or_default();
     let is_by_sudo = by_sudo.split(' ').next().is_some_and(|path| path.ends_with("fsprism"));
@@ -136,7 +136,7 @@ pub(crate) fn take_turn(purpose: Purpose, no_wait: bool, stop: &AtomicBool) -> a
                     "{}: try again later, or leave out --no-wait to wait for it to end",
                     others(holder)
                 );
-                return Err(refusal).blame_input();
+                return Err(refusal).as_input_error();
             }
             Ok(Asked::Theirs(holder)) => {
                 if !std::mem::replace(&mut has_said, true) {
@@ -150,7 +150,7 @@ pub(crate) fn take_turn(purpose: Purpose, no_wait: bool, stop: &AtomicBool) -> a
                     "cannot tell whether another run is measuring on this computer: {error}: \
                      leave out --no-wait to measure all the same"
                 );
-                return Err(refusal).blame_input();
+                return Err(refusal).as_input_error();
             }
             Err(error) => {
                 output::say(&format!(

@@ -14,7 +14,7 @@ use machine::turn::Purpose;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
-use crate::exit::Blame;
+use crate::exit::AsInputError;
 use crate::output;
 use crate::session::start;
 
@@ -32,8 +32,8 @@ impl Guests {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::clone(&stop))?;
         }
-        let lab = Lab::of_user().blame_input()?;
-        let kernel = kernel::find(&lab, release).blame_input()?;
+        let lab = Lab::of_user().as_input_error()?;
+        let kernel = kernel::find(&lab, release).as_input_error()?;
         Ok(Self { lab, kernel, stop })
     }
 

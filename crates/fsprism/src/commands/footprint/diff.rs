@@ -12,12 +12,12 @@ use textual::plain_path;
 
 use crate::arguments::footprint::DiffOptions;
 use crate::commands::footprint::study::{StudiedTraces, categorised, studied};
-use crate::exit::{Blame, Done};
+use crate::exit::{AsInputError, CommandOutcome};
 use crate::output::destination::Destination;
 use crate::output::{self, page};
 
 /// Compares traces.
-pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
+pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<CommandOutcome> {
     let out = options.out.as_deref().map(page::destination).transpose()?;
     let mut warnings = Vec::new();
     // Only the page shows misses.
@@ -32,7 +32,7 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
             options.before.display(),
             options.after.display()
         );
-        return Err(why).blame_input();
+        return Err(why).as_input_error();
     }
     warnings.iter().for_each(|warning| output::say(&format!("fsprism: {warning}")));
     for (before, after) in pairs {
@@ -44,7 +44,7 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
             options.before.display(),
             options.after.display()
         );
-        return Err(why).blame_input();
+        return Err(why).as_input_error();
     }
     if let Some(out) = &out {
         return write(out, &compared, questions.caches.as_ref(), &warnings);
@@ -62,12 +62,12 @@ fn write(
     compared: &[ComparedPair],
     caches: Option<&Hierarchy>,
     warnings: &[String],
-) -> anyhow::Result<Done> {
+) -> anyhow::Result<CommandOutcome> {
     let caches = caches.map(|caches| recorded(caches, CachesOrigin::Machine));
     let comparison = Comparison { caches: caches.as_ref(), warnings };
     out.write(render_comparison(compared, &comparison).as_bytes())?;
-    output::print_place(out.path())?;
-    Ok(Done::Well)
+    output::print_written(out.path())?;
+    Ok(CommandOutcome::Success)
 }
 
 /// Two traces and what changed between them; `None` if they have no operation in common.
@@ -87,7 +87,7 @@ fn compare(
     let (before, after) = (read(before)?, read(after)?);
     let operations = operations(&before, &after, options.operation.as_deref());
     let differences = operations.iter().map(|name| Difference::new(&before, &after, name));
-    let differences: Vec<Difference> = differences.collect::<Result<_, _>>().blame_input()?;
+    let differences: Vec<Difference> = differences.collect::<Result<_, _>>().as_input_error()?;
     let is_comparable = !differences.is_empty();
     Ok(is_comparable.then_some(ComparedPair { before, after, differences }))
 }
@@ -114,7 +114,7 @@ fn pairs(
     after: &Path,
     warnings: &mut Vec<String>,
 ) -> anyhow::Result<Vec<(PathBuf, PathBuf)>> {
-    let (first, second) = (traces_in(before).blame_input()?, traces_in(after).blame_input()?);
+    let (first, second) = (traces_in(before).as_input_error()?, traces_in(after).as_input_error()?);
     if let ([one], [other]) = (first.as_slice(), second.as_slice()) {
         return Ok(vec![(one.clone(), other.clone())]);
     }

@@ -17,12 +17,12 @@ use footprint_study::Questions;
 use serde::Serialize;
 
 use crate::arguments::footprint::{FootprintCommand, ModelOptions, SimulateOptions};
-use crate::commands::footprint::caches::Chosen;
-use crate::exit::{Blame, Done};
+use crate::commands::footprint::caches::CacheOptions;
+use crate::exit::{AsInputError, CommandOutcome};
 use crate::output;
 
 /// Runs a subcommand of `fsprism footprint`.
-pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<Done> {
+pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<CommandOutcome> {
     match command {
         FootprintCommand::Trace(options) => trace::trace(options),
         FootprintCommand::Model(options) => model(options),
@@ -33,10 +33,10 @@ pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<Done> {
     }
 }
 
-fn model(options: &ModelOptions) -> anyhow::Result<Done> {
+fn model(options: &ModelOptions) -> anyhow::Result<CommandOutcome> {
     let ModelOptions { lines, footprint, file, ref phases, ref output } = *options;
     let phases = phases.clone();
-    let naive = Naive::new(Question { lines, footprint, file, phases }).blame_input()?;
+    let naive = Naive::new(Question { lines, footprint, file, phases }).as_input_error()?;
     let width = output::terminal_options().width;
     output::print_answer(output.format, &naive.answer(), || naive.text(width))
 }
@@ -58,10 +58,10 @@ struct RegionReport {
     report: Report,
 }
 
-fn simulate(options: &SimulateOptions) -> anyhow::Result<Done> {
+fn simulate(options: &SimulateOptions) -> anyhow::Result<CommandOutcome> {
     let is_machine = options.caches.is_empty();
     let SimulateOptions { ref caches, policy, inclusion, seed, .. } = *options;
-    let hierarchy = Chosen { caches, policy, inclusion, seed }.hierarchy()?;
+    let hierarchy = CacheOptions { caches, policy, inclusion, seed }.hierarchy()?;
     if let Some(path) = options.file.as_deref().filter(|path| study::is_traced(path)) {
         let regions = traced(path, hierarchy)?;
         let answer = Answer { machine: is_machine, regions };
@@ -96,10 +96,10 @@ fn file(simulation: &mut Simulation, path: &Path) -> anyhow::Result<RegionReport
         let name = path.display().to_string();
         let file = File::open(path);
         let file = file.map_err(|error| anyhow::anyhow!("cannot read {name}: {error}"));
-        (name, Box::new(BufReader::with_capacity(1 << 16, file.blame_input()?)))
+        (name, Box::new(BufReader::with_capacity(1 << 16, file.as_input_error()?)))
     };
     let read = lackey::read(text, |access| simulation.access(access));
-    read.map_err(|error| anyhow::anyhow!("{name}: {error}")).blame_input()?;
+    read.map_err(|error| anyhow::anyhow!("{name}: {error}")).as_input_error()?;
     Ok(RegionReport { stream: name, report: simulation.report() })
 }
 
@@ -121,12 +121,12 @@ fn streams(
 ) -> anyhow::Result<Vec<RegionReport>> {
     let bytes = u32::try_from(options.bytes);
     let bytes =
-        bytes.map_err(|_| anyhow::anyhow!("--bytes can be at most 4294967295")).blame_input()?;
+        bytes.map_err(|_| anyhow::anyhow!("--bytes can be at most 4294967295")).as_input_error()?;
     let extent = Extent { accesses: options.accesses, bytes, seed: options.seed };
     let mut regions = Vec::new();
     for stream in &options.streams {
         simulation.begin_region();
-        let accesses = stream.accesses(extent).blame_input()?;
+        let accesses = stream.accesses(extent).as_input_error()?;
         accesses.for_each(|access| simulation.access(access));
         regions.push(RegionReport { stream: stream.to_string(), report: simulation.report() });
     }

@@ -18,14 +18,14 @@ use serde::Serialize;
 use textual::{plain_path, plain_text};
 
 use crate::arguments::footprint::TraceOptions;
-use crate::exit::{Blame, Done, InterruptedEarly};
+use crate::exit::{AsInputError, CommandOutcome, InterruptedEarly};
 use crate::output;
 use crate::session::start;
 use crate::session::tracing::Guests;
 
 /// What was traced.
 #[derive(Debug, Serialize)]
-struct Answer {
+struct TraceAnswer {
     traces: Vec<TraceMade>,
     /// What does not apply to a target, with the reason.
     left_out: Vec<String>,
@@ -54,16 +54,16 @@ struct RegionAnswer {
     figures: Figures,
 }
 
-pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<Done> {
+pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<CommandOutcome> {
     let answer = match options.command.is_empty() {
-        true => of_targets(options)?,
-        false => of_program(options)?,
+        true => trace_targets(options)?,
+        false => trace_program(options)?,
     };
     let words = answer.left_out.iter().chain(&answer.failed);
     words.for_each(|why| output::say(why));
     let has_failed = !answer.failed.is_empty();
     let done = output::print_answer(options.output.format, &answer, || text(&answer))?;
-    Ok(if has_failed { Done::WithFailures } else { done })
+    Ok(if has_failed { CommandOutcome::WithFailures } else { done })
 }
 
 /// Refuses a directory that already contains traces, before anything is waited for or made.
@@ -80,7 +80,7 @@ fn refuse_traces_among(
     if names.into_iter().any(is_trace) {
         let named = directory.display();
         let why = format!("{named} already holds traces: name another directory with --out");
-        return Err(anyhow::anyhow!(why)).blame_input();
+        return Err(anyhow::anyhow!(why)).as_input_error();
     }
     Ok(())
 }
@@ -90,13 +90,13 @@ fn prepare(path: &Path) -> anyhow::Result<OutputDirectory> {
     let named = path.display();
     let out = OutputDirectory::make(path)
         .map_err(|error| anyhow::anyhow!("cannot write traces into {named}: {error}"))
-        .blame_input()?;
+        .as_input_error()?;
     refuse_traces_among(out.names()?, path)?;
     Ok(out)
 }
 
-fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
-    let targets = GuestTarget::parse_all(&options.targets).blame_input()?;
+fn trace_targets(options: &TraceOptions) -> anyhow::Result<TraceAnswer> {
+    let targets = GuestTarget::parse_all(&options.targets).as_input_error()?;
     let plan = options.tracing.plan(options.repetitions);
     refuse_traces(&options.out)?;
     let guests = Guests::find(options.kernel.release.as_deref())?;
@@ -107,7 +107,7 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
     if guests.is_stopped() {
         return Err(InterruptedEarly.into());
     }
-    let mut answer = Answer { traces: Vec::new(), left_out: Vec::new(), failed: Vec::new() };
+    let mut answer = TraceAnswer { traces: Vec::new(), left_out: Vec::new(), failed: Vec::new() };
     for OfTarget { target, left_out, trace, traced, .. } in traced {
         let label = target.spec.label;
         let left_out = left_out.into_iter();
@@ -142,12 +142,12 @@ fn readable_part(
     Ok(Some(made))
 }
 
-fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
+fn trace_program(options: &TraceOptions) -> anyhow::Result<TraceAnswer> {
     if !options.tracing.has_default_operations() || options.kernel.release.is_some() {
         let why = "--op, --warm-up, --cold and --kernel apply to targets only";
-        return Err(anyhow::anyhow!("{why}: leave them out for a program")).blame_input();
+        return Err(anyhow::anyhow!("{why}: leave them out for a program")).as_input_error();
     }
-    let program = Program::new(&options.command).blame_input()?;
+    let program = Program::new(&options.command).as_input_error()?;
     refuse_traces(&options.out)?;
     if !options.tracing.beside {
         // Nothing stops the wait but the signal itself; once the program runs, it gets signals
@@ -179,7 +179,7 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
     }
     let subject = traced.description.subject.title.clone();
     let traces = vec![trace_made(&subject, &out, &trace, traced.description)?];
-    Ok(Answer { traces, left_out: Vec::new(), failed })
+    Ok(TraceAnswer { traces, left_out: Vec::new(), failed })
 }
 
 /// An error in which the directory appears under the path that the user gave.
@@ -207,7 +207,7 @@ fn trace_made(
     Ok(TraceMade { subject: subject.to_owned(), file, bytes, regions })
 }
 
-fn text(answer: &Answer) -> String {
+fn text(answer: &TraceAnswer) -> String {
     let mut text = String::new();
     for trace in &answer.traces {
         let subject = plain_text(&trace.subject);

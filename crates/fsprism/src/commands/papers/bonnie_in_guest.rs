@@ -15,7 +15,7 @@ use suites::classic::bonnie_anova::COUNTED_TARGETS;
 use textual::plain_path;
 
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::Blame;
+use crate::exit::AsInputError;
 use crate::output;
 use crate::session::start::this_program;
 
@@ -26,8 +26,8 @@ const LOADED: [&str; 6] = ["loop", "ext2", "vfat", "ext4", "xfs", "btrfs"];
 /// The guest's memory, which contains all targets.
 const MEMORY_BYTES: u64 = 2600 << 20;
 /// With files of this size, the guest takes a minute or two.
-const FILE_BYTES_MOST: u64 = 8 << 20;
-const BLOCKS_MOST: u32 = 3;
+const FILE_BYTES_MAX: u64 = 8 << 20;
+const BLOCKS_MAX: u32 = 3;
 const TIME_LIMIT: Duration = Duration::from_secs(900);
 
 /// The guest's run that accompanies the one at `path`, and its name. If that run was made just now,
@@ -43,7 +43,7 @@ pub(super) fn accompanying_run(
     let Some(directory) = directory else {
         let guest = path.join(RUN);
         return match guest.is_dir() {
-            true => Ok(Some((Run::read(&guest).blame_input()?, name))),
+            true => Ok(Some((Run::read(&guest).as_input_error()?, name))),
             false => Ok(None),
         };
     };
@@ -92,8 +92,8 @@ fn count(into: &Path, run: &Run, options: &ReproduceOptions) -> anyhow::Result<(
 /// The script that the guest runs. Its targets are in memory, and may take nearly all of it.
 fn script(run: &Run, options: &ReproduceOptions) -> String {
     let targets: Vec<String> = COUNTED_TARGETS.iter().map(|target| format!("'{target}'")).collect();
-    let size_bytes = options.size.unwrap_or(FILE_BYTES_MOST).min(FILE_BYTES_MOST);
-    let blocks = options.blocks.unwrap_or(BLOCKS_MOST).min(BLOCKS_MOST);
+    let size_bytes = options.size.unwrap_or(FILE_BYTES_MAX).min(FILE_BYTES_MAX);
+    let blocks = options.blocks.unwrap_or(BLOCKS_MAX).min(BLOCKS_MAX);
     format!(
         "mount -o remount,size=95% /tmp && mkdir /tmp/scratch && exec /init run bonnie {} --size \
          {size_bytes} --seeks 16 --blocks {blocks} --seed {} --scratch /tmp/scratch --out \

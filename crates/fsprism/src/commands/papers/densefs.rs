@@ -14,7 +14,7 @@ use crate::arguments::footprint::{CachesOptions, FootprintOptions, TracingOption
 use crate::arguments::guests::GuestKernel;
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::footprint;
-use crate::exit::{Blame, Done};
+use crate::exit::{AsInputError, CommandOutcome};
 use crate::output;
 
 pub(super) struct DenseFs;
@@ -33,14 +33,18 @@ impl Paper for DenseFs {
     }
 
     /// Traces the operations of an item, or takes an earlier run, and compares it with the paper.
-    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    fn reproduce(
+        &self,
+        item: Option<&str>,
+        options: &ReproduceOptions,
+    ) -> anyhow::Result<CommandOutcome> {
         let part = match item {
             None => Part::Whole,
             Some(name) => Part::of_name(name)
                 .with_context(|| {
                     format!("densefs has no {name}: choose figure-1, figure-2, section-2")
                 })
-                .blame_input()?,
+                .as_input_error()?,
         };
         let path = match &options.run {
             Some(path) => path.clone(),
@@ -53,7 +57,7 @@ impl Paper for DenseFs {
                 "{} is a run of {suite}: --run needs one made by `fsprism run footprint`",
                 path.display()
             );
-            return Err(refusal).blame_input();
+            return Err(refusal).as_input_error();
         }
         let traced = traces_of(&path, &run);
         let name = plain_path(&path);
@@ -61,7 +65,11 @@ impl Paper for DenseFs {
         let width = output::terminal_options().width;
         output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
         output::say(&name);
-        Ok(if reproduction.missing.is_empty() { Done::Well } else { Done::WithFailures })
+        Ok(if reproduction.missing.is_empty() {
+            CommandOutcome::Success
+        } else {
+            CommandOutcome::WithFailures
+        })
     }
 }
 
@@ -80,7 +88,7 @@ fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf>
         simulated: CachesOptions { caches: Vec::new() },
         kernel: GuestKernel::default(),
     };
-    let made = footprint::made("reproduce", &asked)?;
+    let made = footprint::trace("reproduce", &asked)?;
     Ok(made.directory.path().to_owned())
 }
 

@@ -11,7 +11,7 @@ use crate::arguments::guests::GuestKernel;
 use crate::arguments::network::{FscacheOptions, NetworkArguments};
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::fscache as rig;
-use crate::exit::{Blame, Done};
+use crate::exit::{AsInputError, CommandOutcome};
 use crate::output::{self, page};
 
 pub(super) struct FsCache;
@@ -31,9 +31,13 @@ impl Paper for FsCache {
 
     /// Measures a network file system's cache with the paper's version of NFS, or takes an earlier
     /// run.
-    fn reproduce(&self, _: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    fn reproduce(
+        &self,
+        _: Option<&str>,
+        options: &ReproduceOptions,
+    ) -> anyhow::Result<CommandOutcome> {
         let (path, directory, done) = match &options.run {
-            Some(path) => (path.clone(), None, Done::Well),
+            Some(path) => (path.clone(), None, CommandOutcome::Success),
             None => {
                 let asked = FscacheOptions {
                     benchmarks: Vec::new(),
@@ -46,8 +50,8 @@ impl Paper for FsCache {
                     },
                     kernel: GuestKernel::default(),
                 };
-                let made = rig::made("reproduce", &asked)?;
-                let done = made.done();
+                let made = rig::measure("reproduce", &asked)?;
+                let done = made.outcome();
                 (made.directory.path().to_owned(), Some(made.directory), done)
             }
         };
@@ -58,7 +62,7 @@ impl Paper for FsCache {
                 path.display(),
                 run.manifest.run.suite
             );
-            return Err(refusal).blame_input();
+            return Err(refusal).as_input_error();
         }
         let name = plain_path(&path);
         let reproduction = fscache::Reproduction::of(&run, &name);

@@ -8,7 +8,7 @@ use super::Paper;
 use super::paper_run::{measure_or_read, measuring};
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::traffic;
-use crate::exit::Done;
+use crate::exit::CommandOutcome;
 use crate::output;
 
 /// Number of times that each point is run. All points together take only a second; on a shared
@@ -35,7 +35,11 @@ impl Paper for MemoryRich {
         MODEL_ITEMS.contains(&item)
     }
 
-    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    fn reproduce(
+        &self,
+        item: Option<&str>,
+        options: &ReproduceOptions,
+    ) -> anyhow::Result<CommandOutcome> {
         match item {
             Some(item) if self.is_computed(item) => {
                 let model = memory_rich::model();
@@ -49,14 +53,14 @@ impl Paper for MemoryRich {
 }
 
 /// Measures the tables and figures, or takes an earlier run.
-fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
+fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<CommandOutcome> {
     let how = measuring(options, BLOCKS);
     let earlier = options.run.as_ref();
     let measured = measure_or_read(SUITE, suite, None, &TARGETS, &how, earlier)?;
     let is_whole = measured.reason != EndReason::Interrupted && suite == SUITE;
     if let Some(directory) = measured.directory.as_ref().filter(|_| is_whole) {
         // Failing to count must not lose what was timed.
-        if let Err(why) = traffic::of_paper(directory) {
+        if let Err(why) = traffic::count_for_paper(directory) {
             output::say(&format!("section 4.6.1 was not counted: {why:#}"));
         }
     }

@@ -11,7 +11,7 @@ mod rocket_science;
 use serde_json::json;
 
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::{Blame, Done};
+use crate::exit::{AsInputError, CommandOutcome};
 use crate::output;
 
 /// A paper that can be reproduced. The command, its list of papers, completions and refusals are
@@ -37,7 +37,11 @@ trait Paper {
     }
 
     /// Reproduces one item, or the whole paper.
-    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done>;
+    fn reproduce(
+        &self,
+        item: Option<&str>,
+        options: &ReproduceOptions,
+    ) -> anyhow::Result<CommandOutcome>;
 }
 
 /// All papers.
@@ -52,7 +56,7 @@ fn papers() -> [Box<dyn Paper>; 5] {
 }
 
 /// Reproduces what was named; without a name, lists the papers.
-pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
+pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<CommandOutcome> {
     let papers = papers();
     let Some(wanted) = wanted(options)? else {
         let list: Vec<_> = papers
@@ -68,8 +72,8 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
         None => (wanted.as_str(), None),
     };
     let paper = papers.iter().find(|paper| paper.name() == name);
-    let paper = paper.ok_or_else(|| unknown(&wanted, name)).blame_input()?;
-    check(paper.as_ref(), item, options).blame_input()?;
+    let paper = paper.ok_or_else(|| unknown(&wanted, name)).as_input_error()?;
+    check(paper.as_ref(), item, options).as_input_error()?;
     paper.reproduce(item, options)
 }
 
@@ -87,7 +91,7 @@ fn wanted(options: &ReproduceOptions) -> anyhow::Result<Option<String>> {
     match (&options.paper, &options.item) {
         (Some(paper), Some(item)) if paper.contains('/') => {
             let refusal = anyhow::anyhow!("{paper} names an item already: leave out {item}");
-            Err(refusal).blame_input()
+            Err(refusal).as_input_error()
         }
         (Some(paper), Some(item)) => Ok(Some(format!("{paper}/{item}"))),
         (paper, _) => Ok(paper.clone()),

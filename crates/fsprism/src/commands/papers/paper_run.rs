@@ -14,7 +14,7 @@ use crate::arguments::making::Making;
 use crate::arguments::measuring::Measuring;
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::timed;
-use crate::exit::{Blame, Done};
+use crate::exit::{AsInputError, CommandOutcome};
 use crate::output::{self, page};
 use crate::session::targets::Choice;
 
@@ -38,12 +38,16 @@ impl PaperRun {
     }
 
     /// Writes its page, if it was made now, and prints its path.
-    pub(super) fn end(&self) -> Done {
+    pub(super) fn end(&self) -> CommandOutcome {
         if let Some(directory) = &self.directory {
             page::write_into(directory, &AnalysedRun::new(&self.run, &self.path));
         }
         output::say(&self.name());
-        if self.reason == EndReason::Interrupted { Done::Interrupted } else { Done::Well }
+        if self.reason == EndReason::Interrupted {
+            CommandOutcome::Interrupted
+        } else {
+            CommandOutcome::Success
+        }
     }
 }
 
@@ -74,7 +78,7 @@ pub(super) fn measure_or_read(
 /// Reads a run by its path, or from its directory if it was made now.
 pub(super) fn read(path: &Path, directory: Option<&RunDirectory>) -> anyhow::Result<Run> {
     let run = directory.map_or_else(|| Run::read(path), RunDirectory::read);
-    run.blame_input().inspect(output::say_left_out)
+    run.as_input_error().inspect(output::say_left_out)
 }
 
 pub(super) fn owned(targets: &[&str]) -> Vec<String> {
@@ -91,7 +95,7 @@ fn check_suite(paper: &str, path: &Path, run: &Run) -> anyhow::Result<()> {
         "{} is a run of {suite}: --run needs one made by `fsprism reproduce {paper}`",
         path.display()
     );
-    Err(refusal).blame_input()
+    Err(refusal).as_input_error()
 }
 
 /// How the run of a paper is measured: on `blocks` blocks unless the options say otherwise.
