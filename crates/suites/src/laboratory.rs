@@ -16,16 +16,16 @@ use runner::{Executor, Failure, Measured, PilotMeasure, Request};
 use workload::{Verification, Workload, WriteMemory};
 
 use crate::benchmark::{Benchmark, Work};
-use crate::experiment::{Experiment, Occasion, Site};
+use crate::experiment::{Experiment, Site, Turn};
 use crate::failure::failed;
+use crate::file_set_kind::FileSetKind;
 use crate::live_target::{Fill, LiveTarget};
 use crate::most::{keeps_writes, operations_max};
 use crate::nanoseconds::nanos;
-use crate::neighbours::{self, Look};
+use crate::neighbours::{self, MachineSnapshot};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations};
 use crate::pilot;
-use crate::place::Place;
 use crate::replicate::Execution;
 use crate::stops::unstopped;
 use crate::throttle::Throttle;
@@ -164,12 +164,12 @@ impl Laboratory {
         &mut self,
         cell: u32,
         experiment: &dyn Experiment,
-        on: Occasion,
+        turn: Turn,
     ) -> Result<Measured, Failure> {
         let began = Instant::now();
         let (target, _) = self.cells[cell as usize];
-        self.targets[target].phases.enter(on.block);
-        let site = self.site(target, on);
+        self.targets[target].phases.begin_block(turn.block);
+        let site = self.site(target, turn);
         let directory = site.directory.clone();
         let mut made = site.entered(|site| {
             fs::create_dir(&directory).map_err(|error| failed(&error))?;
@@ -179,11 +179,11 @@ impl Laboratory {
             made = self.targets[target].remount().map_err(|error| failed(&error));
         }
         let state = began.elapsed();
-        let measured = made.and_then(|()| self.execute_experiment(target, experiment, on));
+        let measured = made.and_then(|()| self.execute_experiment(target, experiment, turn));
         let undoing = Instant::now();
-        // Whatever it did to the files of its place, they are no longer as they were read in.
+        // Whatever it did to the files of its file set, they are no longer as they were read in.
         self.targets[target].read_in.clear();
-        let site = self.site(target, on);
+        let site = self.site(target, turn);
         site.entered(|_| {
             fs::remove_dir_all(&directory).map_err(|error| failed(&error))?;
             // Its dirty pages must not be written back while another target is measured.
@@ -205,42 +205,43 @@ impl Laboratory {
         &mut self,
         cell: u32,
         experiment: &dyn Experiment,
-        on: Occasion,
+        turn: Turn,
     ) -> Result<Measured, Failure> {
-        unstopped(|| self.experiment(cell, experiment, on))
-            .inspect_err(|_| self.targets[self.cells[cell as usize].0].phases.forget())
+        unstopped(|| self.experiment(cell, experiment, turn))
+            .inspect_err(|_| self.targets[self.cells[cell as usize].0].phases.clear())
     }
 
     fn execute_experiment(
         &self,
         target: usize,
         experiment: &dyn Experiment,
-        on: Occasion,
+        turn: Turn,
     ) -> Result<Measured, Failure> {
-        let site = self.site(target, on);
+        let site = self.site(target, turn);
         let counters = site.counters()?;
         site.entered(|site| {
-            let look = Look::now(Some(counters));
+            let look = MachineSnapshot::take(Some(counters));
             let before = counters.read().map_err(|error| failed(&error))?;
             let began = Instant::now();
             let found = experiment.execute(site)?;
             let whole_ns = nanos(began.elapsed());
             let after = counters.read().map_err(|error| failed(&error))?;
-            let beside = Look::now(Some(counters)).since(&look);
+            let activity = MachineSnapshot::take(Some(counters)).since(&look);
             let measured = found.into_measured(&after.since(&before), whole_ns, &self.clock);
-            let neighbours = site.live.phases.neighbours_of_last(beside.of_caller(whole_ns));
+            let neighbours =
+                site.live.phases.neighbours_of_last(activity.neighbours_of_caller(whole_ns));
             Ok(Measured { neighbours: Some(neighbours), ..measured })
         })
     }
 
-    fn site(&self, target: usize, on: Occasion) -> Site<'_> {
+    fn site(&self, target: usize, turn: Turn) -> Site<'_> {
         let live = &self.targets[target];
         Site {
             live,
             directory: live.target.root().join("experiment"),
             clock: &self.clock,
-            seed: on.seed,
-            block_seed: self.settings.seed.rotate_left(16) ^ u64::from(on.block),
+            seed: turn.seed,
+            block_seed: self.settings.seed.rotate_left(16) ^ u64::from(turn.block),
             data_file_bytes: self.settings.data_file_bytes,
             stop: &self.settings.stop,
         }
@@ -278,13 +279,13 @@ impl Laboratory {
         order
     }
 
-    /// The places that this target's cells among `cells` need, in the order in which they are made;
+    /// The file sets that this target's cells among `cells` need, in the order in which they are made;
     /// `None` if it has no such cell.
-    fn places(&self, target: usize, cells: &[u32]) -> Option<BTreeSet<Place>> {
+    fn file_sets(&self, target: usize, cells: &[u32]) -> Option<BTreeSet<FileSetKind>> {
         let all = cells.iter().map(|&cell| self.cells[cell as usize]);
         let own: Vec<usize> = all.filter(|cell| cell.0 == target).map(|cell| cell.1).collect();
-        let places = || own.iter().filter_map(|&one| self.benchmarks[one].place()).collect();
-        (!own.is_empty()).then(places)
+        let file_sets = || own.iter().filter_map(|&one| self.benchmarks[one].file_set()).collect();
+        (!own.is_empty()).then(file_sets)
     }
 
     /// The pilot of engine operations.
@@ -318,7 +319,7 @@ impl Laboratory {
         let batch = (wanted_ns / typical_ns).ceil().clamp(1.0, BATCH_MAX);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 64")]
         let batch = if of.can_batch(cache_state) { batch as u32 } else { 1 };
-        let throttle = Throttle::of(&self.targets[target].target, of, cache_state);
+        let throttle = Throttle::for_target(&self.targets[target].target, of, cache_state);
         let seen_ns = match observed.outcome.asynchronous {
             // Latencies overlap, so the rate is used.
             Some(_) => 1e9 / observed.outcome.rate_per_s.max(1.0),
@@ -369,8 +370,9 @@ impl Executor for Laboratory {
                 seed: self.settings.seed ^ u64::from(block),
                 stop: &self.settings.stop,
             };
-            let Some(places) = self.places(index, cells) else { continue };
-            let renewed = self.targets[index].renew(&places, &fill).map_err(|why| why.to_string());
+            let Some(file_sets) = self.file_sets(index, cells) else { continue };
+            let renewed =
+                self.targets[index].renew(&file_sets, &fill).map_err(|why| why.to_string());
             if let Err(why) = renewed
                 && self.stop_unguarded().is_ok()
                 && self.stop_without_room().is_ok()
@@ -385,7 +387,7 @@ impl Executor for Laboratory {
 
     fn making(&self, cells: &[u32]) -> Option<Duration> {
         let of_target = |(index, live): (usize, &LiveTarget)| {
-            self.places(index, cells).map(|places| live.making(&places))
+            self.file_sets(index, cells).map(|file_sets| live.making(&file_sets))
         };
         Some(self.targets.iter().enumerate().filter_map(of_target).sum())
     }
@@ -399,8 +401,8 @@ impl Executor for Laboratory {
             }
             Work::Experiment(experiment) => {
                 let began = Instant::now();
-                let on = Occasion { block: u32::MAX, seed };
-                let whole = self.unstopped_experiment(cell, experiment.as_ref(), on);
+                let turn = Turn { block: u32::MAX, seed };
+                let whole = self.unstopped_experiment(cell, experiment.as_ref(), turn);
                 let overhead_ns = nanos(began.elapsed());
                 // An experiment is executed as a whole: there is no number of operations to work
                 // out.
@@ -439,8 +441,8 @@ impl Executor for Laboratory {
                     .map(|observed| observed.into_measured(of, &self.clock))
             }
             Work::Experiment(experiment) => {
-                let on = Occasion { block: request.block, seed: request.seed };
-                self.unstopped_experiment(request.cell, experiment.as_ref(), on)
+                let turn = Turn { block: request.block, seed: request.seed };
+                self.unstopped_experiment(request.cell, experiment.as_ref(), turn)
             }
         };
         self.unless_without_room(measured)

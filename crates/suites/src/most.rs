@@ -28,11 +28,11 @@ pub(crate) fn operations_max(
         return OPERATIONS_PER_SYNC;
     }
     if workload.operation.changes_directories() {
-        return of.place.additions_max().max(1);
+        return of.file_set.additions_max().max(1);
     }
     if of.is_of_names_cold(state) {
         // On a second pass, its attributes or the list would be in memory.
-        let (directories, entries) = of.place.directories().unwrap_or_default();
+        let (directories, entries) = of.file_set.directories().unwrap_or_default();
         let lists = workload.operation == Operation::Readdir;
         return if lists { directories as u64 } else { entries };
     }

@@ -18,7 +18,7 @@ use crate::operations::{OPERATIONS_PER_SYNC, Operations, Question};
 
 /// A single interrupt takes a few microseconds, which would be a large part of anything shorter
 /// than this.
-const TIME_LEAST: Duration = Duration::from_micros(100);
+const TIME_MIN: Duration = Duration::from_micros(100);
 /// Operations that can be repeated go on until the fastest target has taken this long. Longer
 /// replicates would vary hardly less on a shared machine, whose speed stays the same for tenths of
 /// a second at a time; the time is better spent on more replicates.
@@ -28,9 +28,9 @@ const TIME_WANTED: Duration = Duration::from_millis(8);
 const TIME_WANTED_OF_COMMITS: Duration = Duration::from_millis(250);
 /// Margin on the requested length when counting operations, since they are not equally fast in each
 /// block.
-const ASKED_MARGIN: f64 = 1.1;
+const REQUESTED_MARGIN: f64 = 1.1;
 /// The least share of the requested length that counts, since a pilot is a little off.
-const ASKED_SHARE_LEAST: f64 = 0.8;
+const REQUESTED_SHARE_MIN: f64 = 0.8;
 /// Share of the time during which all threads must run simultaneously, in percent.
 const OVERLAP_PERCENT: u32 = 95;
 /// The same with more threads than processors. They take turns of some milliseconds, so the last
@@ -72,7 +72,7 @@ const FIRST_SHARE: u64 = 8;
 pub(crate) const QUEUES_IN_ALL: u64 = 16;
 /// Read-ahead windows that a cold stream covers at least, so that the wait for the first is a small
 /// share of it.
-pub(crate) const WINDOWS_LEAST: u64 = 8;
+pub(crate) const WINDOWS_MIN: u64 = 8;
 
 /// What a replicate needs in order to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub(crate) struct Need {
 
 impl Need {
     const fn counted(start: u64, operations: u64, why: &'static str) -> Self {
-        Self { start, operations, time_wanted: None, time: TIME_LEAST, why }
+        Self { start, operations, time_wanted: None, time: TIME_MIN, why }
     }
 
     /// One pass over all of `most`, or as many as are `wanted`, an eighth of them first.
@@ -134,8 +134,8 @@ impl Operations {
         let need = self.need_without_wish(cache_state, data_file_bytes);
         match self.length.time {
             Some(time) => Need {
-                time_wanted: Some(time.mul_f64(ASKED_MARGIN)),
-                time: time.mul_f64(ASKED_SHARE_LEAST),
+                time_wanted: Some(time.mul_f64(REQUESTED_MARGIN)),
+                time: time.mul_f64(REQUESTED_SHARE_MIN),
                 why: "a replicate lasts as long as was asked for",
                 ..need
             },
@@ -247,7 +247,7 @@ impl Operations {
         // Several threads in one directory together do what one does alone, so that it grows as
         // much.
         let sharers = if self.workload.sharing == Sharing::Same { threads } else { 1 };
-        let most = (self.place.additions_max() / sharers).max(1);
+        let most = (self.file_set.additions_max() / sharers).max(1);
         if is_cold {
             let why = "few enough that most of them do not find what they need in memory";
             return Need::counted(0, most.min(COLD_NAMES / 2), why);
@@ -260,7 +260,7 @@ impl Operations {
     }
 
     fn need_of_listings(&self, is_cold: bool) -> Need {
-        let (directories, entries) = self.place.directories().unwrap_or_default();
+        let (directories, entries) = self.file_set.directories().unwrap_or_default();
         let directories = directories as u64;
         if is_cold {
             return Need::counted(0, directories, "each directory is listed once, cold");
@@ -272,7 +272,7 @@ impl Operations {
     }
 
     fn need_of_looks(&self, is_cold: bool) -> Need {
-        let entries = self.place.entries();
+        let entries = self.file_set.entries();
         let reads_files = self.workload.operation.moves_whole_files();
         let looks = if reads_files { FILES_READ } else { LOOKS };
         if is_cold {

@@ -21,10 +21,10 @@ use workload::{Operation, Outcome, Workload};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
+use crate::file_set_kind::{FileSetKind, FileSpec};
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::Curve;
-use crate::place::{Files, Place};
 
 const MIB: u64 = 1 << 20;
 const REQUEST_BYTES: u64 = 4096;
@@ -40,7 +40,7 @@ const SETTLING: Duration = Duration::from_millis(200);
 const WINDOW: Duration = Duration::from_millis(300);
 const EVICTION_PATIENCE: Duration = Duration::from_secs(2);
 /// How often a file is read in at most before it counts as steady.
-const READ_IN_MOST: usize = 5;
+const READ_IN_MAX: usize = 5;
 
 /// The targets of the paper's case study, at its scale.
 pub const TARGETS: [&str; 3] = [
@@ -134,7 +134,7 @@ impl Experiment for Steady {
         Some(self.span_bytes)
     }
 
-    fn place(&self) -> Option<Place> {
+    fn file_set(&self) -> Option<FileSetKind> {
         Some(read_file(self.file_bytes))
     }
 
@@ -186,7 +186,7 @@ impl Experiment for WarmUp {
         Some(self.file_bytes)
     }
 
-    fn place(&self) -> Option<Place> {
+    fn file_set(&self) -> Option<FileSetKind> {
         Some(read_file(self.file_bytes))
     }
 
@@ -224,11 +224,11 @@ impl WarmUp {
 }
 
 /// One file of `bytes` bytes that is only read.
-fn read_file(bytes: u64) -> Place {
-    Place::Files(Files { count: 1, bytes, are_written: false })
+fn read_file(bytes: u64) -> FileSetKind {
+    FileSetKind::Files(FileSpec { count: 1, bytes, are_written: false })
 }
 
-/// Random reads of the first bytes of a place's file.
+/// Random reads of the first bytes of a file set's file.
 struct Reads<'a> {
     site: &'a Site<'a>,
     file_bytes: u64,
@@ -255,7 +255,7 @@ impl Reads<'_> {
     /// has charged to the limit may push pages out the first time.
     fn read_in_until_it_stays(&self, file: &PathBuf) -> Result<(), Failure> {
         let mut resident = 0;
-        for _ in 0..READ_IN_MOST {
+        for _ in 0..READ_IN_MAX {
             self.site.go_on()?;
             self.read_in(file)?;
             let now = residency(file)?.resident_pages;

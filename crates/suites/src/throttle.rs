@@ -25,11 +25,11 @@ pub(crate) struct Throttle {
 
 impl Throttle {
     /// How `target`'s throttle affects these operations in this cache state.
-    pub(crate) fn of(target: &Target, operations: &Operations, state: CacheState) -> Self {
-        Self::under(&target.facts().conditions.limits, operations, state)
+    pub(crate) fn for_target(target: &Target, operations: &Operations, state: CacheState) -> Self {
+        Self::from_limits(&target.facts().conditions.limits, operations, state)
     }
 
-    fn under(limits: &Conditions, of: &Operations, state: CacheState) -> Self {
+    fn from_limits(limits: &Conditions, of: &Operations, state: CacheState) -> Self {
         let (bps, iops) = match of.workload.operation.subject() {
             Subject::Data(DataOperation::Read) if state == CacheState::Cold => {
                 (limits.read_bps, limits.read_iops)
@@ -74,7 +74,7 @@ mod tests {
             .find(|benchmark| benchmark.name == name)
             .expect("the survey has it");
         let operations = found.operations().expect("it is one of operations");
-        Throttle::under(limits, operations, found.cache_state)
+        Throttle::from_limits(limits, operations, found.cache_state)
     }
 
     #[test]

@@ -67,8 +67,8 @@ pub(crate) enum BelowError {
 
 impl Trial {
     /// Runs the trial in a directory of its own.
-    pub(crate) fn of(target: &Target) -> Self {
-        Self::tried(target).unwrap_or_else(|error| {
+    pub(crate) fn run(target: &Target) -> Self {
+        Self::try_run(target).unwrap_or_else(|error| {
             let why = format!("the trial failed: {error}");
             Self {
                 alignment: Err(why.clone()),
@@ -80,7 +80,7 @@ impl Trial {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
-    fn tried(target: &Target) -> Result<Self, Box<dyn std::error::Error>> {
+    fn try_run(target: &Target) -> Result<Self, Box<dyn std::error::Error>> {
         let root = target.root().join("trial");
         fs::create_dir(&root)?;
         let files = DataFiles { count: 1, size_bytes: TRIAL_BYTES };

@@ -6,7 +6,7 @@ use std::fs::File;
 use record::{CacheEvidence, Warning};
 use targets::cache::residency::residency_in;
 
-use crate::counters::Happened;
+use crate::counters::CounterDeltas;
 use crate::findings::Findings;
 
 /// Pages of files, as far as the kernel counts them.
@@ -36,7 +36,7 @@ impl Pages {
 pub(super) struct Around {
     pub(super) before: Option<Pages>,
     pub(super) after: Option<Pages>,
-    pub(super) happened: Happened,
+    pub(super) deltas: CounterDeltas,
 }
 
 impl Around {
@@ -48,7 +48,7 @@ impl Around {
         bytes: u64,
         operations: u64,
     ) -> Findings {
-        let Self { before, after, happened } = self;
+        let Self { before, after, deltas } = self;
         let page_bytes = rustix::param::page_size() as u64;
         let dirty_bytes = before.and_then(|pages| pages.dirty).unwrap_or(0) * page_bytes;
         let carried = (dirty_bytes > 0).then_some(Warning::DirtyCarried { dirty_bytes });
@@ -57,16 +57,16 @@ impl Around {
             bytes,
             elapsed_ns,
             operations: Some(operations),
-            steal_ns: Some(happened.steal_ns),
+            steal_ns: Some(deltas.steal_ns),
             evidence: CacheEvidence {
                 pages: after.map(|pages| pages.all),
                 resident_before: before.map(|pages| pages.resident),
                 resident_after: after.map(|pages| pages.resident),
                 dirty_before: before.and_then(|pages| pages.dirty),
-                device_read_bytes: happened.device_read_bytes,
-                device_reads: happened.device_reads,
-                caller_read_bytes: happened.caller_read_bytes,
-                device_written_bytes: happened.device_written_bytes,
+                device_read_bytes: deltas.device_read_bytes,
+                device_reads: deltas.device_reads,
+                caller_read_bytes: deltas.caller_read_bytes,
+                device_written_bytes: deltas.device_written_bytes,
                 ..CacheEvidence::default()
             },
             warnings: carried.into_iter().collect(),

@@ -24,9 +24,9 @@ use runner::{Failure, Measured, Prober};
 use workload::{DataFiles, FileSet, FileSetSpec};
 
 use crate::counters::Counters;
+use crate::file_set_kind::FileSetKind;
 use crate::live_target::LiveTarget;
 use crate::neighbours;
-use crate::place::Place;
 use crate::stops::unstopped;
 
 pub use error::CliffError;
@@ -152,7 +152,7 @@ fn prepare(
     let live = &*live;
     let failed = |error: &dyn Display| failure(live, stop, error);
     let entered = live.target().enter().map_err(|error| failed(&error))?;
-    let root = live.target().root().join(Place::Data.name());
+    let root = live.target().root().join(FileSetKind::Data.name());
     std::fs::create_dir(&root).map_err(|error| failed(&error))?;
     let files = DataFiles { count: 1, size_bytes: subject.file_bytes() };
     let spec = if subject.has_writes() {

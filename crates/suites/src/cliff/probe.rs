@@ -22,13 +22,13 @@ use targets::Target;
 use targets::cache::cache_state::{self, Residency};
 use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload};
 
-use crate::counters::{Counters, Happened};
+use crate::counters::{CounterDeltas, Counters};
 use crate::failure::failed;
 use crate::nanoseconds::nanos;
-use crate::neighbours::Look;
+use crate::neighbours::MachineSnapshot;
 use crate::observed::Observed;
 use crate::operations::Operations;
-use crate::replicate::measuring;
+use crate::replicate::measuring_threads;
 use crate::state;
 
 use super::watch::{self, Watch};
@@ -81,7 +81,7 @@ struct Warm {
 /// The timed operations, and what else happened meanwhile.
 struct Timed {
     outcome: Outcome,
-    happened: Happened,
+    deltas: CounterDeltas,
     neighbours: Neighbours,
     seen: ProbeEvidence,
 }
@@ -102,7 +102,7 @@ impl Probing<'_> {
             restless = self.until_steady(&mut warm)?;
         }
         let before = self.resident()?;
-        let Timed { outcome, happened, neighbours, seen } = self.timed(warm)?;
+        let Timed { outcome, deltas, neighbours, seen } = self.timed(warm)?;
         let wanted = self.of.workload.operations_per_thread * self.of.workload.threads as u64;
         if self.is_on_new_volume && outcome.recorder.operations() < wanted {
             let within = WINDOW_ON_NEW_VOLUME.as_secs();
@@ -114,14 +114,14 @@ impl Probing<'_> {
         }
         let after = self.resident()?;
         entered.leave().map_err(|error| failed(&error))?;
-        let evidence = state::evidence(Some(before), Some(after), &happened);
+        let evidence = state::evidence(Some(before), Some(after), &deltas);
         let overhead_ns = nanos(began.elapsed()).saturating_sub(outcome.elapsed_ns);
         let timed_ns = outcome.elapsed_ns;
         let spent = Spent { timed_ns, state_ns: overhead_ns, ..Spent::default() };
         let observed = Observed {
             outcome,
             evidence,
-            happened,
+            deltas,
             neighbours,
             others_read_bytes: None,
             other_time_ns: None,
@@ -218,23 +218,23 @@ impl Probing<'_> {
     fn timed(&self, warm: Warm) -> Result<Timed, Failure> {
         let path = self.path();
         let mut watch = Watch::new(&path, self.span_bytes(), self.of.workload.threads as u64);
-        let look = Look::now(Some(self.counters));
+        let look = MachineSnapshot::take(Some(self.counters));
         let before = self.counters.read().map_err(|error| failed(&error))?;
         let watching = self.writes().then_some(&mut watch);
         let outcome = self.run(self.window(warm), self.going_on(self.seed, warm), watching)?;
         let after = self.counters.read().map_err(|error| failed(&error))?;
-        let happened = after.since(&before);
-        let beside = Look::now(Some(self.counters)).since(&look);
-        let neighbours = beside.judged(measuring(&outcome));
+        let deltas = after.since(&before);
+        let activity = MachineSnapshot::take(Some(self.counters)).since(&look);
+        let neighbours = activity.neighbours(measuring_threads(&outcome));
         let seen =
             if self.writes() { watch.into_evidence(self.target) } else { ProbeEvidence::default() };
         let seen = ProbeEvidence {
-            device_reads: happened.device_reads,
-            device_writes: happened.device_writes,
+            device_reads: deltas.device_reads,
+            device_writes: deltas.device_writes,
             written_bytes: outcome.tally.writes * self.of.workload.request_bytes as u64,
             ..seen
         };
-        Ok(Timed { outcome, happened, neighbours, seen })
+        Ok(Timed { outcome, deltas, neighbours, seen })
     }
 
     fn window(&self, warm: Warm) -> Duration {

@@ -16,21 +16,21 @@ const FILE_BYTES: u64 = 64 << 20;
 /// Size of the file when searching along shares, in multiples of the memory limit.
 const SHARES_BEYOND: u64 = 2;
 /// The least distance, in points, between the ends of a range of shares.
-const SHARE_RANGE_LEAST: u64 = 10;
+const SHARE_RANGE_MIN: u64 = 10;
 /// How many times beyond a limit or cache a search goes, and how far below. Beyond, three of four
 /// reads miss; below, the processor's caches come into play.
 const BEYOND: u64 = 4;
 const BELOW: u64 = 64;
 /// The smallest volume tried by default; every mkfs can make one of this size.
-const VOLUME_BYTES_LEAST: u64 = 1 << 30;
+const VOLUME_BYTES_MIN: u64 = 1 << 30;
 /// The sizes of volumes are multiples of this.
 const VOLUME_GRAIN: u64 = 16 << 20;
 /// A volume holds a file of this fraction of its size, as a divisor.
 const VOLUME_TO_FILE: u64 = 4;
 /// A range that ends below this percentage of a limit shows no plateau beyond it.
-const BEYOND_LEAST_PERCENT: u64 = 150;
+const BEYOND_PERCENT_MIN: u64 = 150;
 /// A change by a smaller factor is not a cliff.
-const RATIO_LEAST: f64 = 1.2;
+const RATIO_MIN: f64 = 1.2;
 /// Further cliffs are located with this fraction of the probes for the first, as a divisor.
 const FURTHER_SHARE: u32 = 2;
 
@@ -91,7 +91,7 @@ pub fn plan(live: &LiveTarget, machine: &Machine, wanted: &Wanted) -> Result<Pla
         high: range.high as f64,
         grain: range.grain as f64,
         width_percent: wanted.width_percent,
-        ratio_least: RATIO_LEAST,
+        ratio_least: RATIO_MIN,
         level: wanted.level,
         probes_max: wanted.probes_max,
         probes_max_further: wanted.probes_max / FURTHER_SHARE,
@@ -173,7 +173,7 @@ fn volume_sizes(target: &Target, wanted: &Wanted) -> Result<Range, CliffError> {
     if high > most {
         return Err(CliffError::VolumeTooLarge { target: label(), high, most });
     }
-    let low = wanted.low.map_or(VOLUME_BYTES_LEAST, |end| end.value);
+    let low = wanted.low.map_or(VOLUME_BYTES_MIN, |end| end.value);
     check_volume(target.spec(), low, "--low")?;
     let file_bytes = file_on_volumes(target, wanted);
     let free_percent = 100 - u64::from(target.spec().filled_percent().unwrap_or(0));
@@ -245,7 +245,7 @@ fn working_sets(target: &Target, machine: &Machine, wanted: &Wanted) -> Result<R
 fn beyond(target: &Target, limit_bytes: u64) -> u64 {
     let wanted = limit_bytes.saturating_mul(BEYOND);
     let room = target.space().map_or(wanted, |space| space.free_bytes / 10 * 9);
-    let least = limit_bytes / 100 * BEYOND_LEAST_PERCENT;
+    let least = limit_bytes / 100 * BEYOND_PERCENT_MIN;
     if room >= least { wanted.min(room) } else { wanted }
 }
 
@@ -265,8 +265,8 @@ fn check_range(range: &Range, wanted: &Wanted) -> Result<(), CliffError> {
     let Range { low, high, grain, file_bytes } = *range;
     let unit = wanted.axis.unit();
     if wanted.axis.is_share() {
-        if high < low + SHARE_RANGE_LEAST {
-            return Err(CliffError::ShareRange { low, high, least: SHARE_RANGE_LEAST });
+        if high < low + SHARE_RANGE_MIN {
+            return Err(CliffError::ShareRange { low, high, least: SHARE_RANGE_MIN });
         }
     } else if low < grain {
         return Err(CliffError::LowTooSmall { low, least: grain, unit });

@@ -7,8 +7,8 @@ use super::CLIFF_SUITE;
 use super::range::Planned;
 use super::wanted::Parameters;
 use crate::benchmark::Benchmark;
+use crate::file_set_kind::FileSetKind;
 use crate::operations::Question;
-use crate::place::Place;
 
 /// The most operations per thread on a new volume.
 const VOLUME_OPERATIONS_MAX: u64 = 1 << 18;
@@ -75,7 +75,7 @@ impl Subject {
             dimension,
             exercises,
             cache_state: if self.is_of_volumes() { CacheState::Any } else { CacheState::Steady },
-            ..Benchmark::of_operations(workload, Place::Data).asked(Question::SteadyState)
+            ..Benchmark::of_operations(workload, FileSetKind::Data).asked(Question::SteadyState)
         }
     }
 

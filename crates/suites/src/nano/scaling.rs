@@ -9,8 +9,8 @@ use workload::{
 
 use super::curve::{Curve, usize_of};
 use crate::benchmark::Benchmark;
+use crate::file_set_kind::{DirectorySpec, FileSetKind, FileSpec};
 use crate::operations::Question;
-use crate::place::{Directories, Files, Place};
 use crate::processors::processors;
 
 /// Operations per round, if each comes with untimed work, such as closing the descriptor that a
@@ -23,8 +23,8 @@ fn of(operation: Operation) -> Workload {
     Workload { operations_per_round, ..Workload::new(operation) }
 }
 
-fn place_of_threads(operation: Operation) -> Place {
-    if operation == Operation::Read { Place::Data } else { Place::TwoDirectories }
+fn file_set_of_threads(operation: Operation) -> FileSetKind {
+    if operation == Operation::Read { FileSetKind::Data } else { FileSetKind::TwoDirectories }
 }
 
 /// For the survey: two threads compared with one. The baseline for reads belongs to
@@ -35,7 +35,7 @@ pub(crate) fn quick() -> Vec<Benchmark> {
     let one_directory = Workload { sharing: Sharing::Same, ..create.clone() };
     let create_baseline = "create-1-thread".to_owned();
     let benchmark = |name: &str, title: &str, workload: Workload, baseline| {
-        let place = place_of_threads(workload.operation);
+        let file_set = file_set_of_threads(workload.operation);
         Benchmark {
             name: name.to_owned(),
             title: title.to_owned(),
@@ -43,7 +43,7 @@ pub(crate) fn quick() -> Vec<Benchmark> {
             exercises: vec![Dimension::Metadata, Dimension::InMemory],
             cache_state: CacheState::Warm,
             baseline,
-            ..Benchmark::of_operations(workload, place)
+            ..Benchmark::of_operations(workload, file_set)
         }
     };
     let two = |workload: Workload| Workload { threads: 2, ..workload };
@@ -205,7 +205,7 @@ fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
         rank: shared.rank,
         ..Benchmark::of_operations(
             Workload { workers, ..workload(shared, usize_of(threads)) },
-            place(shared, threads),
+            file_set(shared, threads),
         )
         .asked(Question::Throughput)
     };
@@ -241,7 +241,7 @@ fn workload(shared: Shared, threads: usize) -> Workload {
 }
 
 /// The same amount for each thread, whether each has its own or all share everything.
-fn place(shared: Shared, threads: u64) -> Place {
+fn file_set(shared: Shared, threads: u64) -> FileSetKind {
     let count = match shared.sharing {
         Sharing::Own => usize_of(threads),
         Sharing::Same => 1,
@@ -249,18 +249,18 @@ fn place(shared: Shared, threads: u64) -> Place {
     let together = threads / count as u64;
     match shared.operation.subject() {
         Subject::Data(DataOperation::Read) => {
-            Place::Files(Files { count, bytes: READ_BYTES, are_written: false })
+            FileSetKind::Files(FileSpec { count, bytes: READ_BYTES, are_written: false })
         }
         // Growing files are made for each thread in any case.
         Subject::Growing(_) => {
-            Place::Files(Files { count: 1, bytes: READ_BYTES, are_written: false })
+            FileSetKind::Files(FileSpec { count: 1, bytes: READ_BYTES, are_written: false })
         }
         Subject::Data(DataOperation::Write | DataOperation::Mixed { .. }) => {
-            Place::Files(Files { count, bytes: WRITE_BYTES * together, are_written: true })
+            FileSetKind::Files(FileSpec { count, bytes: WRITE_BYTES * together, are_written: true })
         }
         Subject::Names(..) => {
-            let of = Directories::of(shared.entries);
-            Place::Directories(Directories { additions: ADDITIONS, count, ..of })
+            let of = DirectorySpec::with_entries(shared.entries);
+            FileSetKind::Directories(DirectorySpec { additions: ADDITIONS, count, ..of })
         }
     }
 }
@@ -284,12 +284,12 @@ mod tests {
             let operations = one.operations().expect("it is one of operations");
             let threads = operations.workload.threads as u64;
             assert_eq!(one.curve.as_ref().map(|point| point.value), Some(threads as f64));
-            match operations.place {
-                Place::Files(files) if files.are_written => {
+            match operations.file_set {
+                FileSetKind::Files(files) if files.are_written => {
                     let pages = operations.blocks_per_thread(0);
                     assert_eq!(pages, WRITE_BYTES / 4096, "{}", one.name);
                 }
-                Place::Directories(set) => assert_eq!(set.additions, ADDITIONS),
+                FileSetKind::Directories(set) => assert_eq!(set.additions, ADDITIONS),
                 _ => {}
             }
             let has_baseline = one.baseline.is_some();
@@ -301,18 +301,23 @@ mod tests {
     #[test]
     fn own_is_one_each_and_same_is_one_for_all() {
         let all = curves_up_to(4);
-        let place = |name: &str| {
+        let file_set = |name: &str| {
             let found = all.iter().find(|one| one.name == name).expect("it is declared");
-            found.operations().expect("it is one of operations").place
+            found.operations().expect("it is one of operations").file_set
         };
-        let directories = |name: &str| place(name).directories().expect("of names").0;
+        let directories = |name: &str| file_set(name).directories().expect("of names").0;
         assert_eq!(directories("create-own-directories-by-threads-4"), 4);
         assert_eq!(directories("create-same-directory-by-threads-4"), 1);
-        let of_one = Directories { count: 1, additions: ADDITIONS, ..Directories::of(1) };
-        assert_eq!(place("stat-same-name-by-threads-4"), Place::Directories(of_one));
-        let Place::Files(files) = place("write-same-file-by-threads-3") else { panic!("of data") };
+        let of_one =
+            DirectorySpec { count: 1, additions: ADDITIONS, ..DirectorySpec::with_entries(1) };
+        assert_eq!(file_set("stat-same-name-by-threads-4"), FileSetKind::Directories(of_one));
+        let FileSetKind::Files(files) = file_set("write-same-file-by-threads-3") else {
+            panic!("of data")
+        };
         assert_eq!((files.count, files.bytes), (1, 3 * WRITE_BYTES));
-        let Place::Files(files) = place("write-own-files-by-threads-3") else { panic!("of data") };
+        let FileSetKind::Files(files) = file_set("write-own-files-by-threads-3") else {
+            panic!("of data")
+        };
         assert_eq!((files.count, files.bytes), (3, WRITE_BYTES));
     }
 }

@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The smallest buffer, in case a file system prefers less.
-const BUFFER_LEAST: usize = 512;
+const BUFFER_MIN: usize = 512;
 
 /// A file being written character by character.
 #[derive(Debug)]
@@ -49,8 +49,8 @@ struct Source {
 
 /// Size of the buffer that a C library gives to a stream on this file.
 fn buffer_bytes(file: &File) -> io::Result<usize> {
-    let preferred_bytes = usize::try_from(file.metadata()?.blksize()).unwrap_or(BUFFER_LEAST);
-    Ok(preferred_bytes.max(BUFFER_LEAST))
+    let preferred_bytes = usize::try_from(file.metadata()?.blksize()).unwrap_or(BUFFER_MIN);
+    Ok(preferred_bytes.max(BUFFER_MIN))
 }
 
 impl Output {

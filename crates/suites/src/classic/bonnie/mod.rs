@@ -35,8 +35,8 @@ use crate::sequence::{Sequence, SequencePhase};
 pub const SUITE: &str = "bonnie";
 
 /// Bounds on the size of a chunk, which must be a power of two, as for Bonnie++.
-const CHUNK_LEAST: u64 = 256;
-const CHUNK_MOST: u64 = 1 << 20;
+const CHUNK_MIN: u64 = 256;
+const CHUNK_MAX: u64 = 1 << 20;
 /// The share of free space that the file may take.
 const ROOM_SHARE: f64 = 0.9;
 /// Bytes per second moved by a phase, and seeks per second, for the estimate.
@@ -88,7 +88,7 @@ pub(crate) fn benchmarks(run: &BonnieRun) -> Result<Vec<Benchmark>, ClassicError
 
 fn check(options: &BonnieOptions) -> Result<(), ClassicError> {
     let BonnieOptions { size_bytes, chunk_bytes, .. } = *options;
-    if !chunk_bytes.is_power_of_two() || !(CHUNK_LEAST..=CHUNK_MOST).contains(&chunk_bytes) {
+    if !chunk_bytes.is_power_of_two() || !(CHUNK_MIN..=CHUNK_MAX).contains(&chunk_bytes) {
         return Err(ClassicError::OddChunk { chunk_bytes });
     }
     if size_bytes == 0 || !size_bytes.is_multiple_of(chunk_bytes) {

@@ -55,8 +55,8 @@ impl Passes<'_> {
         // A phase that was cut short has no result.
         self.site.go_on()?;
         let done = done?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
-        let around = Around { before, after: self.pages(), happened };
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&counted);
+        let around = Around { before, after: self.pages(), deltas };
         let units = match kind {
             Kind::CharOutput
             | Kind::BlockOutput

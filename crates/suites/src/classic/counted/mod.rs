@@ -25,7 +25,7 @@ use crate::failure::failed;
 const L2_BYTES: usize = 4 << 20;
 const LINE_BYTES: usize = 64;
 /// An upper bound on its size.
-const L2_BYTES_MOST: usize = 64 << 20;
+const L2_BYTES_MAX: usize = 64 << 20;
 /// The sizes that cache lines have.
 const LINES_BYTES: [usize; 4] = [32, 64, 128, 256];
 
@@ -124,7 +124,7 @@ fn second_level(caches: &[Cache]) -> (usize, usize) {
     let cache_bytes = found.and_then(|one| usize::try_from(one.size_bytes?).ok());
     let line_bytes = found.and_then(|one| usize::try_from(one.line_bytes?).ok());
     (
-        cache_bytes.map_or(L2_BYTES, |bytes| bytes.clamp(1 << 14, L2_BYTES_MOST)),
+        cache_bytes.map_or(L2_BYTES, |bytes| bytes.clamp(1 << 14, L2_BYTES_MAX)),
         line_bytes.filter(|bytes| LINES_BYTES.contains(bytes)).unwrap_or(LINE_BYTES),
     )
 }

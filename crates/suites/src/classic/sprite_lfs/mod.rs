@@ -46,7 +46,7 @@ use crate::sequence::{self, Sequence, SequencePhase};
 /// The share of free space that files may take.
 const ROOM_SHARE: f64 = 0.9;
 /// The fewest blocks in a file whose size is derived from the caches.
-const PLACED_BLOCKS_LEAST: u64 = 4;
+const PLACED_BLOCKS_MIN: u64 = 4;
 /// Duration of an fsync on a slow device, and bytes per second that a device writes, for the
 /// estimate.
 const FSYNC: Duration = Duration::from_millis(10);
@@ -58,7 +58,7 @@ const BYTES_PER_S: u64 = 200 << 20;
 #[must_use]
 pub fn around_caches(caches: &[Cache], files: u32) -> Vec<u64> {
     let mut all = sizes::of_files(&sizes::around(caches), files, BLOCK_BYTES);
-    let is_small = |&bytes: &u64| bytes < PLACED_BLOCKS_LEAST * BLOCK_BYTES;
+    let is_small = |&bytes: &u64| bytes < PLACED_BLOCKS_MIN * BLOCK_BYTES;
     let small = all.iter().take_while(|bytes| is_small(bytes)).count();
     all.drain(..small.min(all.len().saturating_sub(1)));
     all

@@ -67,7 +67,7 @@ impl Passes<'_> {
         let counted = counters.read().map_err(|error| failed(&error))?;
         let mut sums = Counted::default();
         let elapsed_ns = marked::around(place, || self.passes(kind, &mut sums))?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&counted);
         let after = Pages::of(&self.files);
         let kept = self.files.len() as u64 - u64::from(self.options.drop_first);
         let (bytes, operations) = (kept * self.options.file_bytes, kept * self.blocks());
@@ -75,7 +75,7 @@ impl Passes<'_> {
         let mut metrics =
             vec![bytes as f64 / seconds, elapsed_ns as f64 / operations.max(1) as f64];
         metrics.extend(sums.values(1));
-        let around = Around { before, after, happened };
+        let around = Around { before, after, deltas };
         Ok(around.findings(elapsed_ns, metrics, bytes, operations))
     }
 

@@ -192,8 +192,8 @@ impl Experiment for ColdRead {
         let counters = site.counters()?;
         let reading = counters.read().map_err(|error| failed(&error))?;
         let took = Self::read(site, &paths)?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&reading);
-        let evidence: CacheEvidence = state::evidence(Some(before), None, &happened);
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&reading);
+        let evidence: CacheEvidence = state::evidence(Some(before), None, &deltas);
         let lie = lie(&paths)?;
         let inside_inodes = lie.extents_per_file > 0.0 && lie.run_bytes == 0.0;
         // Data stored in an inode is read along with it, and inodes stay in memory.

@@ -191,8 +191,8 @@ impl Experiment for ColdListing {
         let counters = site.counters()?;
         let reading = counters.read().map_err(|error| failed(&error))?;
         let took = self.list_all(site)?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&reading);
-        let evidence: CacheEvidence = state::evidence(None, None, &happened);
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&reading);
+        let evidence: CacheEvidence = state::evidence(None, None, &deltas);
         // Any read from the device shows that not everything was in memory; how much is not known
         // in advance.
         let claim = Claim::cold_reads(1);
@@ -204,8 +204,8 @@ impl Experiment for ColdListing {
             metrics: vec![
                 took.recorder.busy_ns() as f64 / entries,
                 took.list_ns as f64 / entries,
-                happened.device_reads.unwrap_or(0) as f64 / entries,
-                happened.device_read_bytes.unwrap_or(0) as f64 / entries,
+                deltas.device_reads.unwrap_or(0) as f64 / entries,
+                deltas.device_read_bytes.unwrap_or(0) as f64 / entries,
             ],
             elapsed_ns: took.elapsed_ns,
             recorder: Some(took.recorder),

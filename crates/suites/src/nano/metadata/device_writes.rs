@@ -6,8 +6,8 @@ use workload::{DirectorySync, Workload};
 
 use super::{CHANGING, ENTRIES, Named};
 use crate::benchmark::Benchmark;
+use crate::file_set_kind::{DirectorySpec, FileSetKind};
 use crate::operations::Question;
-use crate::place::{Directories, Place};
 
 /// What the device writes for each change, if many share one sync and if each is made durable by
 /// itself.
@@ -17,7 +17,7 @@ pub(super) fn both() -> Vec<Benchmark> {
             DirectorySync::Never => ("sync", "100, then a sync"),
             DirectorySync::EachOperation => ("fsync", "each followed by an fsync of the directory"),
         };
-        let set = Directories { additions: 100, ..Directories::of(ENTRIES) };
+        let set = DirectorySpec { additions: 100, ..DirectorySpec::with_entries(ENTRIES) };
         let workload = Workload { directory_sync, ..Workload::new(named.operation) };
         Benchmark {
             name: format!("{}-{suffix}", named.name),
@@ -26,7 +26,7 @@ pub(super) fn both() -> Vec<Benchmark> {
             // Warming up with a change would leave more to be written.
             cache_state: CacheState::Any,
             rank: 1 + named.rank,
-            ..Benchmark::of_operations(workload, Place::Directories(set))
+            ..Benchmark::of_operations(workload, FileSetKind::Directories(set))
         }
         .asked(Question::DeviceWrites)
     };

@@ -5,8 +5,8 @@ use workload::Operation;
 
 use super::{ENTRIES, Named, SIZES, all, of, ranked, sizes_of};
 use crate::benchmark::Benchmark;
+use crate::file_set_kind::DirectorySpec;
 use crate::nano::curve::{Curve, usize_of};
-use crate::place::Directories;
 
 /// Warm, with one thread.
 pub(super) fn curves() -> Vec<Benchmark> {
@@ -32,7 +32,7 @@ struct Form {
     points: &'static [(u64, u32)],
     /// Added to the rank of all points.
     rank: u32,
-    set: fn(u64) -> Directories,
+    set: fn(u64) -> DirectorySpec,
 }
 
 const PATH_DEPTH: Form = Form {
@@ -41,16 +41,19 @@ const PATH_DEPTH: Form = Form {
     how: "by path",
     points: &[(1, 0), (4, 1), (16, 0)],
     rank: 1,
-    set: |depth| Directories { depth: usize_of(depth), ..Directories::of(ENTRIES) },
+    set: |depth| DirectorySpec { depth: usize_of(depth), ..DirectorySpec::with_entries(ENTRIES) },
 };
 /// From the shortest names possible for 1,000 entries and those that are added and removed.
 const NAME_LENGTH: Form = Form {
     axis: "name length",
     unit: "bytes",
     how: "by name",
-    points: &[(5, 1), (Directories::NAME_BYTES as u64, 0), (64, 1), (255, 0)],
+    points: &[(5, 1), (DirectorySpec::NAME_BYTES as u64, 0), (64, 1), (255, 0)],
     rank: 2,
-    set: |bytes| Directories { name_bytes: usize_of(bytes), ..Directories::of(ENTRIES) },
+    set: |bytes| DirectorySpec {
+        name_bytes: usize_of(bytes),
+        ..DirectorySpec::with_entries(ENTRIES)
+    },
 };
 
 fn along(form: &Form, named: Named) -> Vec<Benchmark> {

@@ -11,8 +11,8 @@ use workload::{Sharing, Workers, Workload};
 
 use super::{CREATE, ENTRIES, Named, READDIR, STAT, UNLINK, access_of_names, all};
 use crate::benchmark::Benchmark;
+use crate::file_set_kind::{DirectorySpec, FileSetKind};
 use crate::operations::Question;
-use crate::place::{Directories, Place};
 
 /// How many processes, and what they share.
 #[derive(Clone, Copy, Debug)]
@@ -93,16 +93,20 @@ fn one(named: Named, beside: Beside, entries: u64, rank: u32) -> Benchmark {
         cache_state: CacheState::Warm,
         baseline,
         rank: rank + named.rank,
-        ..Benchmark::of_operations(workload, place(entries))
+        ..Benchmark::of_operations(workload, file_set(entries))
     }
     .asked(Question::Throughput)
 }
 
 /// A directory for each. A process adds at most a quarter, enough to run beside the other for much
 /// longer than both take to start, and in a large one a tenth.
-fn place(entries: u64) -> Place {
+fn file_set(entries: u64) -> FileSetKind {
     let additions = if entries == LARGE { entries / 10 } else { entries / 4 };
-    Place::Directories(Directories { count: 2, additions, ..Directories::of(entries) })
+    FileSetKind::Directories(DirectorySpec {
+        count: 2,
+        additions,
+        ..DirectorySpec::with_entries(entries)
+    })
 }
 
 #[cfg(test)]
@@ -118,7 +122,7 @@ mod tests {
         for operation in Operation::ALL.into_iter().filter(on_names) {
             let is_it = |one: &&Benchmark| {
                 let of = one.operations().expect("it is one of operations");
-                of.workload.operation == operation && of.place == place(ENTRIES)
+                of.workload.operation == operation && of.file_set == file_set(ENTRIES)
             };
             let found: Vec<&Benchmark> = pairs.iter().filter(is_it).collect();
             let [one, own, shared] = found[..] else { panic!("{operation:?}: {}", found.len()) };

@@ -189,9 +189,9 @@ impl BonnieMetadata {
         // A test that was cut short has no result.
         site.go_on()?;
         let timed = timed.map_err(|error| failed(&error))?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&counted);
         let files = files(&self.options);
-        let around = Around { happened, ..Around::default() };
+        let around = Around { deltas, ..Around::default() };
         Ok(around.findings(timed.elapsed_ns, timed.metrics(files), 0, files))
     }
 

@@ -159,11 +159,11 @@ impl ReadAhead {
         let began = Instant::now();
         let fetches = Fetches::of(&mut file, &places, self.pattern)?;
         let elapsed = began.elapsed();
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&before);
         let evidence = CacheEvidence {
             resident_after: Some(file.resident().count()),
-            device_read_bytes: happened.device_read_bytes,
-            device_written_bytes: happened.device_written_bytes,
+            device_read_bytes: deltas.device_read_bytes,
+            device_written_bytes: deltas.device_written_bytes,
             ..cold.evidence().clone()
         };
         let came_bytes = fetches.came_pages() * rustix::param::page_size() as u64;

@@ -115,11 +115,11 @@ impl Experiment for WarmUp {
         let counters = site.counters()?;
         let before = counters.read().map_err(|error| failed(&error))?;
         let course = Course::of(site.clock, &mut reads)?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&before);
         let evidence = CacheEvidence {
             resident_after: Some(reads.resident_pages()?),
-            device_read_bytes: happened.device_read_bytes,
-            device_written_bytes: happened.device_written_bytes,
+            device_read_bytes: deltas.device_read_bytes,
+            device_written_bytes: deltas.device_written_bytes,
             ..cold.evidence().clone()
         };
         let claim = Claim::cold_reads(self.working_set_bytes);

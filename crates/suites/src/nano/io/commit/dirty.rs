@@ -28,7 +28,7 @@ use super::{
     made_full, overwrite, settle,
 };
 use crate::benchmark::Benchmark;
-use crate::counters::{Happened, Reading};
+use crate::counters::{CounterDeltas, Reading};
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
 use crate::findings::Findings;
@@ -90,7 +90,7 @@ struct FsyncDirty {
 struct Synced<'a> {
     site: &'a Site<'a>,
     recorder: Recorder,
-    happened: Vec<Happened>,
+    deltas: Vec<CounterDeltas>,
     evidence: CacheEvidence,
 }
 
@@ -177,18 +177,18 @@ impl Synced<'_> {
         done.map_err(|error| failed(&error))?;
         self.recorder.record(start_ticks, end_ticks, clock);
         let after = counters.read().map_err(|error| failed(&error))?;
-        self.happened.push(after.since(&before));
+        self.deltas.push(after.since(&before));
         Ok(())
     }
 
     /// What the device did for all syncs together.
-    fn happened(&self) -> Happened {
-        let sum = |count: fn(&Happened) -> Option<u64>| self.happened.iter().map(count).sum();
-        Happened {
+    fn deltas(&self) -> CounterDeltas {
+        let sum = |count: fn(&CounterDeltas) -> Option<u64>| self.deltas.iter().map(count).sum();
+        CounterDeltas {
             device_writes: sum(|one| one.device_writes),
             device_written_bytes: sum(|one| one.device_written_bytes),
             device_flushes: sum(|one| one.device_flushes),
-            ..Happened::default()
+            ..CounterDeltas::default()
         }
     }
 }
@@ -241,7 +241,7 @@ impl Experiment for FsyncDirty {
         let mut synced = Synced {
             site,
             recorder: Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS)),
-            happened: Vec::new(),
+            deltas: Vec::new(),
             evidence: CacheEvidence::default(),
         };
         match self.whose {
@@ -253,7 +253,7 @@ impl Experiment for FsyncDirty {
         if self.whose == Whose::Own {
             metrics.push(self.dirty_bytes as f64 / time_ns.max(1.0) * 1e9);
         }
-        metrics.extend(device_values(&synced.happened(), self.syncs()));
+        metrics.extend(device_values(&synced.deltas(), self.syncs()));
         Ok(Findings {
             metrics,
             bytes: self.syncs() * self.dirty_bytes,

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::log::{Durably, Log, LogExtent};
 use super::{COMMIT_BYTES, KIB, SLICE_NS, check, device_metrics, device_values, made_full, settle};
 use crate::benchmark::Benchmark;
-use crate::counters::Happened;
+use crate::counters::CounterDeltas;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
 use crate::findings::Findings;
@@ -68,7 +68,7 @@ struct Synchronous {
 struct OneKind {
     log: Log,
     recorder: Recorder,
-    happened: Happened,
+    deltas: CounterDeltas,
 }
 
 impl Synchronous {
@@ -84,13 +84,13 @@ impl Synchronous {
         };
         let clock = site.clock;
         let recorder = Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS));
-        let happened = Happened {
+        let deltas = CounterDeltas {
             device_writes: Some(0),
             device_written_bytes: Some(0),
             device_flushes: Some(0),
-            ..Happened::default()
+            ..CounterDeltas::default()
         };
-        Ok(OneKind { log: log.map_err(|error| failed(&error))?, recorder, happened })
+        Ok(OneKind { log: log.map_err(|error| failed(&error))?, recorder, deltas })
     }
 }
 
@@ -108,7 +108,7 @@ impl OneKind {
         }
         let more = counters.read().map_err(|error| failed(&error))?.since(&before);
         let sum = |one: Option<u64>, other: Option<u64>| Some(one? + other?);
-        let so_far = &mut self.happened;
+        let so_far = &mut self.deltas;
         so_far.device_writes = sum(so_far.device_writes, more.device_writes);
         so_far.device_written_bytes = sum(so_far.device_written_bytes, more.device_written_bytes);
         so_far.device_flushes = sum(so_far.device_flushes, more.device_flushes);
@@ -164,7 +164,7 @@ impl Experiment for Synchronous {
         }
         let times = [dsync.recorder.mean_ns(), fdatasync.recorder.mean_ns()];
         let mut metrics = vec![times[0], times[1], times[0] / times[1].max(1.0)];
-        let of_device = [&dsync, &fdatasync].map(|kind| device_values(&kind.happened, WRITES));
+        let of_device = [&dsync, &fdatasync].map(|kind| device_values(&kind.deltas, WRITES));
         // Values are matched to metrics by position: those of the second kind follow all of the
         // first kind's.
         if of_device[0].len() == device_metrics("").len() {

@@ -159,12 +159,12 @@ impl Experiment for Together {
             SystemClock::Tsc(clock) => committed(logs, clock, site.stop),
             SystemClock::Monotonic(clock) => committed(logs, clock, site.stop),
         };
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&before);
         let Committed { recorder, elapsed_ns } = committed.map_err(|error| failed(&error))?;
         site.go_on()?;
         let per_s = self.commits() as f64 / elapsed_ns.max(1) as f64 * 1e9;
         let mut metrics = vec![per_s, recorder.mean_ns()];
-        metrics.extend(device_values(&happened, self.commits()));
+        metrics.extend(device_values(&deltas, self.commits()));
         Ok(Findings {
             metrics,
             bytes: self.commits() * COMMIT_BYTES as u64,

@@ -21,14 +21,14 @@ use workload::{OnSchedule, Schedule, Spacing};
 use super::flusher::{self, FLUSHED_BYTES, ROOM_BYTES};
 use super::{check, check_memory, settle};
 use crate::benchmark::Benchmark;
-use crate::counters::Happened;
+use crate::counters::CounterDeltas;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
+use crate::file_set_kind::FileSetKind;
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
 use crate::nano::io::open_loop::{self, Kind, REQUEST_BYTES, Work};
-use crate::place::Place;
 
 /// How long the victim is measured alone, and how long beside the flusher.
 const PART: Duration = Duration::from_millis(500);
@@ -158,8 +158,8 @@ impl Experiment for Victim {
         all
     }
 
-    fn place(&self) -> Option<Place> {
-        self.kind.place()
+    fn file_set(&self) -> Option<FileSetKind> {
+        self.kind.file_set()
     }
 
     fn estimate(&self) -> Duration {
@@ -179,10 +179,11 @@ impl Experiment for Victim {
         let counters = site.counters()?;
         let before = counters.read().map_err(|error| failed(&error))?;
         let parts = self.parts(site, &mut work)?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&before);
         // A flusher makes the device read what it needs to know about free space. That the victim's
         // pages are still in memory proves that those reads were not the victim's.
-        let of_victim = Happened { device_read_bytes: None, caller_read_bytes: None, ..happened };
+        let of_victim =
+            CounterDeltas { device_read_bytes: None, caller_read_bytes: None, ..deltas };
         let evidence = work.proved(&of_victim, parts.operations())?;
         let (metrics, part) = parts.judged(self.operations());
         Ok(Findings {

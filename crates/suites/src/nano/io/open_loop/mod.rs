@@ -26,10 +26,10 @@ pub(super) use self::work::{Kind, REQUEST_BYTES, Work};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
+use crate::file_set_kind::FileSetKind;
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
-use crate::place::Place;
 
 /// Default rates, in operations per second: one that a device handles with ease, one that uses a
 /// good part of it, and one that is more commits than most can do.
@@ -139,8 +139,8 @@ impl Experiment for OpenLoop {
         ])
     }
 
-    fn place(&self) -> Option<Place> {
-        self.kind.place()
+    fn file_set(&self) -> Option<FileSetKind> {
+        self.kind.file_set()
     }
 
     fn estimate(&self) -> Duration {
@@ -156,8 +156,8 @@ impl Experiment for OpenLoop {
         let counters = site.counters()?;
         let before = counters.read().map_err(|error| failed(&error))?;
         let done = on_schedule(site, &mut work, &self.schedule(site.seed))?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
-        let evidence = work.proved(&happened, done.latency.operations())?;
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&before);
+        let evidence = work.proved(&deltas, done.latency.operations())?;
         Ok(Findings {
             metrics: values(&done, self.operations()),
             bytes: done.latency.operations() * REQUEST_BYTES as u64,

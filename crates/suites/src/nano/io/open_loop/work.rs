@@ -15,13 +15,13 @@ use rustix::fs::{Mode, OFlags};
 use targets::cache::cache_state::{self, Residency};
 use workload::{IoPath, Operation, Role, Workload};
 
-use crate::counters::Happened;
+use crate::counters::CounterDeltas;
 use crate::experiment::Site;
 use crate::failure::failed;
+use crate::file_set_kind::FileSetKind;
 use crate::live_target::LiveTarget;
 use crate::nano::io::commit::{self, Durably, Log};
 use crate::operations::{Layer, Length, Operations, Pages, Question};
-use crate::place::Place;
 use crate::state::{self, Claim, Warming};
 
 /// Size of each operation.
@@ -64,9 +64,9 @@ impl Kind {
     }
 
     /// The file set that it works on.
-    pub(in crate::nano::io) fn place(self) -> Option<Place> {
+    pub(in crate::nano::io) fn file_set(self) -> Option<FileSetKind> {
         match self {
-            Self::WarmRead | Self::DirectRead => Some(Place::Data),
+            Self::WarmRead | Self::DirectRead => Some(FileSetKind::Data),
             Self::Commit => None,
         }
     }
@@ -89,7 +89,7 @@ impl Kind {
 fn without_direct_reads(live: &LiveTarget) -> Option<String> {
     let read = Operations {
         workload: Workload { io_path: IoPath::PsyncDirect, ..Workload::new(Operation::Read) },
-        place: Place::Data,
+        file_set: FileSetKind::Data,
         layer: Layer::FileSystem,
         question: Question::Time,
         length: Length::default(),
@@ -122,7 +122,7 @@ const WARM_ORDER: usize = 4096;
 
 impl Reads {
     fn make(kind: Kind, site: &Site<'_>) -> Result<Self, Failure> {
-        let path = site.file_set(Place::Data)?.data_file(Role::Read, 0);
+        let path = site.file_set(FileSetKind::Data)?.data_file(Role::Read, 0);
         let files = [path.clone()];
         let root = site.live.target().root();
         let how =
@@ -151,8 +151,8 @@ impl Reads {
     }
 
     fn read(&mut self, number: u64) -> io::Result<()> {
-        let place = usize::try_from(number).unwrap_or(usize::MAX) % self.order.len();
-        let offset = self.order[place] * REQUEST_BYTES as u64;
+        let index = usize::try_from(number).unwrap_or(usize::MAX) % self.order.len();
+        let offset = self.order[index] * REQUEST_BYTES as u64;
         let aligned = self.buffer.as_ptr().align_offset(REQUEST_BYTES);
         self.file.read_exact_at(&mut self.buffer[aligned..aligned + REQUEST_BYTES], offset)
     }
@@ -196,21 +196,21 @@ impl Work {
         }
     }
 
-    /// The evidence for the cache state during `operations` operations, given what `happened`
+    /// The evidence for the cache state during `operations` operations, given what `deltas`
     /// meanwhile.
     ///
     /// # Errors
     /// If the state was a different one.
     pub(in crate::nano::io) fn proved(
         &self,
-        happened: &Happened,
+        deltas: &CounterDeltas,
         operations: u64,
     ) -> Result<CacheEvidence, Failure> {
         let Self::Reads(reads) = self else {
-            return Ok(state::evidence(None, None, happened));
+            return Ok(state::evidence(None, None, deltas));
         };
         let after = cache_state::residency_of([&reads.path]).map_err(|error| failed(&error))?;
-        let evidence = state::evidence(Some(reads.before), Some(after), happened);
+        let evidence = state::evidence(Some(reads.before), Some(after), deltas);
         let read_bytes = operations * REQUEST_BYTES as u64;
         let claim = Claim { state: reads.kind.cache_state(), ..Claim::cold_reads(read_bytes) };
         match state::verify(claim, &evidence) {
