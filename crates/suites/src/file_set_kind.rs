@@ -8,7 +8,8 @@ pub enum FileSetKind {
     /// One data file that is read and one that is written, both of the run's data size.
     Data,
     /// One data file of the run's data size that is read cold. It is separate from that of
-    /// [`FileSetKind::Data`], which thus stays as it was read in for one warm benchmark after another.
+    /// [`FileSetKind::Data`], which thus stays as it was read in for one warm benchmark after
+    /// another.
     ColdData,
     /// Many directories of 100 entries, so that they stay near 100 while each directory takes its
     /// share of the operations.

@@ -279,7 +279,8 @@ impl Laboratory {
         order
     }
 
-    /// The file sets that this target's cells among `cells` need, in the order in which they are made;
+    /// The file sets that this target's cells among `cells` need, in the order in which they are
+    /// made;
     /// `None` if it has no such cell.
     fn file_sets(&self, target: usize, cells: &[u32]) -> Option<BTreeSet<FileSetKind>> {
         let all = cells.iter().map(|&cell| self.cells[cell as usize]);

@@ -16,8 +16,8 @@ const ENTRY_BYTES: u64 = 2048;
 const SHARE: f64 = 0.9;
 /// Memory for an entry, its inode and its name: on ext4, 22 MiB for the survey's 15,200 entries.
 const ENTRY_MEMORY_BYTES: u64 = 1536;
-/// The share of memory that file sets may take; the rest is for the file system's own structures, what
-/// experiments read, and what operations add.
+/// The share of memory that file sets may take; the rest is for the file system's own structures,
+/// what experiments read, and what operations add.
 const MEMORY_SHARE: f64 = 0.7;
 const GIB: u64 = 1 << 30;
 const MIB: u64 = 1 << 20;
@@ -71,8 +71,8 @@ pub(crate) fn too_large(
         .collect()
 }
 
-/// The file sets that do not stay in a memory of `limit_bytes` along with the smaller ones, each with
-/// the reason.
+/// The file sets that do not stay in a memory of `limit_bytes` along with the smaller ones, each
+/// with the reason.
 pub(crate) fn beyond_memory(
     file_sets: BTreeSet<FileSetKind>,
     limit_bytes: u64,
@@ -95,8 +95,8 @@ pub(crate) fn beyond_memory(
         .collect()
 }
 
-/// The file sets that do not fit along with the smaller ones. Each comes with its need, and with the
-/// total of it and those that fit, as a multiple of what is usable.
+/// The file sets that do not fit along with the smaller ones. Each comes with its need, and with
+/// the total of it and those that fit, as a multiple of what is usable.
 fn beside_smaller(
     file_sets: BTreeSet<FileSetKind>,
     need: impl Fn(FileSetKind) -> RoomNeeded,

@@ -68,9 +68,9 @@ fn estimate_s(benchmarks: &[&Benchmark], scope: &Scope) -> f64 {
 }
 
 /// Roughly how long reading names into memory again takes per block, in seconds. Benchmarks of cold
-/// names remount the file system, after which each file set is cold until the next warm benchmark on
-/// it. In random order, the chance that a cold one comes just before a given warm one of a file set is
-/// the share of cold ones among both.
+/// names remount the file system, after which each file set is cold until the next warm benchmark
+/// on it. In random order, the chance that a cold one comes just before a given warm one of a file
+/// set is the share of cold ones among both.
 fn warming_s(benchmarks: &[&Benchmark]) -> f64 {
     /// Typical of file systems on fast devices.
     const ENTRIES_PER_S: f64 = 100_000.0;
