@@ -51,8 +51,8 @@ pub use benchmark::{Benchmark, Work};
 pub use catalogue::{NoBenchmark, NoLength, Suite, below, suite, suites};
 pub use cells::cells;
 pub use cliff::{
-    CLIFF_SUITE, CliffError, CliffLaboratory, Parameters, Planned, RangeEnd, Wanted, check_volume,
-    plan,
+    CLIFF_SUITE, CliffError, CliffLaboratory, CliffParameters, CliffRequest, PlannedSearch,
+    RangeEnd, check_volume, plan,
 };
 pub use custom::SUITE as CUSTOM_SUITE;
 pub use experiment::{Experiment, Site};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use measure::SystemClock;
 use record::{Axis, EndReason, Manifest, RunDirectory, RunKind, RunRecord};
 use runner::{RunContext, RunError, conduct_searches};
-use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Testbed, Wanted};
+use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, CliffRequest, PlannedSearch, Testbed};
 
 use crate::arguments::cliff::CliffOptions;
 use crate::exit::{AsInputError, CommandOutcome, InterruptedEarly};
@@ -24,10 +24,10 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<CommandOutcome> {
     let suite = format!("{CLIFF_SUITE}/{}", Axis::from(options.axis).name());
     options.output.format.check(&suite)?;
     let run = runner::run_record("cliff", &suite, options.seed);
-    let wanted = wanted(options, run.seed);
-    wanted.check().as_input_error()?;
-    let choice = if wanted.axis == Axis::VolumeSize {
-        Choice::ForVolumes(&options.targets, wanted.high.map(|largest| largest.value))
+    let request = request(options, run.seed);
+    request.check().as_input_error()?;
+    let choice = if request.axis == Axis::VolumeSize {
+        Choice::ForVolumes(&options.targets, request.high.map(|largest| largest.value))
     } else {
         Choice::ForCliffs(&options.targets)
     };
@@ -35,8 +35,8 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<CommandOutcome> {
     let (clock, _, clock_record) = start::clock();
     let scratch = options.making.scratch();
     let manifest = runner::manifest(run, scratch, clock_record);
-    let plans: Result<Vec<Planned>, CliffError> =
-        testbed.live.iter().map(|live| suites::plan(live, &manifest.machine, &wanted)).collect();
+    let plans: Result<Vec<PlannedSearch>, CliffError> =
+        testbed.live.iter().map(|live| suites::plan(live, &manifest.machine, &request)).collect();
     let plans = plans.as_input_error()?;
     let manifest = Manifest {
         targets: testbed.records(),
@@ -59,8 +59,8 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<CommandOutcome> {
 }
 
 /// What the command line asks for.
-fn wanted(options: &CliffOptions, seed: u64) -> Wanted {
-    Wanted {
+fn request(options: &CliffOptions, seed: u64) -> CliffRequest {
+    CliffRequest {
         axis: options.axis.into(),
         low: options.low,
         high: options.high,
@@ -80,7 +80,7 @@ fn wanted(options: &CliffOptions, seed: u64) -> Wanted {
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn search(
     testbed: Testbed,
-    plans: &[Planned],
+    plans: &[PlannedSearch],
     options: &CliffOptions,
     directory: &mut RunDirectory,
     stop: &Arc<AtomicBool>,
@@ -123,7 +123,7 @@ fn search(
 }
 
 /// Completes the record of the run with what is known once its searches are planned.
-fn run_record(options: &CliffOptions, plans: &[Planned], run: RunRecord) -> RunRecord {
+fn run_record(options: &CliffOptions, plans: &[PlannedSearch], run: RunRecord) -> RunRecord {
     RunRecord {
         kind: RunKind::Searched,
         seed: plans.first().map_or(run.seed, |plan| plan.search.seed),

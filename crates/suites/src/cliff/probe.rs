@@ -55,7 +55,7 @@ const STOP_UNSEEN: Duration = Duration::from_millis(20);
 
 /// What to probe, and with what.
 #[derive(Debug)]
-pub(super) struct Probing<'a> {
+pub(super) struct Probe<'a> {
     pub(super) of: &'a Operations,
     pub(super) file_set: &'a FileSet,
     pub(super) target: &'a Target,
@@ -71,7 +71,7 @@ pub(super) struct Probing<'a> {
 
 /// How far the operations before the timed ones have got.
 #[derive(Clone, Copy, Default)]
-struct Warm {
+struct WarmUpProgress {
     /// Blocks done by each thread.
     blocks_done: u64,
     /// Operations per second of the last round.
@@ -79,14 +79,14 @@ struct Warm {
 }
 
 /// The timed operations, and what else happened meanwhile.
-struct Timed {
+struct TimedOperations {
     outcome: Outcome,
     deltas: CounterDeltas,
     neighbours: Neighbours,
     seen: ProbeEvidence,
 }
 
-impl Probing<'_> {
+impl Probe<'_> {
     /// Takes one measurement.
     ///
     /// `buffer` is what the working set is read into. Allocated here, it would use up part of a
@@ -95,14 +95,14 @@ impl Probing<'_> {
         let began = Instant::now();
         let entered = self.target.enter().map_err(|error| failed(&error))?;
         self.read_in(buffer)?;
-        let mut warm = Warm::default();
+        let mut warm = WarmUpProgress::default();
         let mut restless = None;
         if !self.is_on_new_volume {
             self.write_in(buffer)?;
             restless = self.until_steady(&mut warm)?;
         }
         let before = self.resident()?;
-        let Timed { outcome, deltas, neighbours, seen } = self.timed(warm)?;
+        let TimedOperations { outcome, deltas, neighbours, seen } = self.timed(warm)?;
         let wanted = self.of.workload.operations_per_thread * self.of.workload.threads as u64;
         if self.is_on_new_volume && outcome.recorder.operations() < wanted {
             let within = WINDOW_ON_NEW_VOLUME.as_secs();
@@ -195,7 +195,7 @@ impl Probing<'_> {
 
     /// Executes rounds of operations until their rates neither spread nor drift. Returns a warning
     /// if they never settle.
-    fn until_steady(&self, warm: &mut Warm) -> Result<Option<Warning>, Failure> {
+    fn until_steady(&self, warm: &mut WarmUpProgress) -> Result<Option<Warning>, Failure> {
         let mut detector = Detector::new(RULE).map_err(|refusal| failed(&refusal))?;
         let mut last: Option<SteadyState> = None;
         for round in 0..ROUNDS_MAX as u64 {
@@ -215,7 +215,7 @@ impl Probing<'_> {
         }))
     }
 
-    fn timed(&self, warm: Warm) -> Result<Timed, Failure> {
+    fn timed(&self, warm: WarmUpProgress) -> Result<TimedOperations, Failure> {
         let path = self.path();
         let mut watch = Watch::new(&path, self.span_bytes(), self.of.workload.threads as u64);
         let look = MachineSnapshot::take(Some(self.counters));
@@ -234,10 +234,10 @@ impl Probing<'_> {
             written_bytes: outcome.tally.writes * self.of.workload.request_bytes as u64,
             ..seen
         };
-        Ok(Timed { outcome, deltas, neighbours, seen })
+        Ok(TimedOperations { outcome, deltas, neighbours, seen })
     }
 
-    fn window(&self, warm: Warm) -> Duration {
+    fn window(&self, warm: WarmUpProgress) -> Duration {
         if self.is_on_new_volume {
             return WINDOW_ON_NEW_VOLUME;
         }
@@ -252,7 +252,7 @@ impl Probing<'_> {
 
     /// A seed with which purely sequential operations continue where the previous ones ended,
     /// instead of finding in memory what those have just read. For others, any seed will do.
-    fn going_on(&self, seed: u64, warm: Warm) -> u64 {
+    fn going_on(&self, seed: u64, warm: WarmUpProgress) -> u64 {
         match self.of.workload.access {
             Access::Mixed { sequential_percent: 100 } => {
                 let blocks = self.span_bytes() / self.of.workload.request_bytes as u64;

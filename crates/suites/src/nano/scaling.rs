@@ -18,7 +18,7 @@ use crate::processors::processors;
 const ROUND: usize = 64;
 
 /// Operations of this kind, by several threads or by the one that is their baseline.
-fn of(operation: Operation) -> Workload {
+fn workload_of(operation: Operation) -> Workload {
     let operations_per_round = if operation == Operation::Create { ROUND } else { 1 };
     Workload { operations_per_round, ..Workload::new(operation) }
 }
@@ -30,8 +30,8 @@ fn file_set_of_threads(operation: Operation) -> FileSetKind {
 /// For the survey: two threads compared with one. The baseline for reads belongs to
 /// [`super::in_memory`].
 pub(crate) fn quick() -> Vec<Benchmark> {
-    let read = Workload { sharing: Sharing::Same, ..of(Operation::Read) };
-    let create = of(Operation::Create);
+    let read = Workload { sharing: Sharing::Same, ..workload_of(Operation::Read) };
+    let create = workload_of(Operation::Create);
     let one_directory = Workload { sharing: Sharing::Same, ..create.clone() };
     let create_baseline = "create-1-thread".to_owned();
     let benchmark = |name: &str, title: &str, workload: Workload, baseline| {
@@ -92,7 +92,7 @@ const WRITE_BYTES: u64 = 8 << 20;
 
 /// What several do at once, and what they share.
 #[derive(Clone, Copy, Debug)]
-struct Shared {
+struct ScaledOperation {
     name: &'static str,
     title: &'static str,
     operation: Operation,
@@ -105,21 +105,31 @@ struct Shared {
     rank: u32,
 }
 
-const fn own(name: &'static str, title: &'static str, operation: Operation, rank: u32) -> Shared {
+const fn own(
+    name: &'static str,
+    title: &'static str,
+    operation: Operation,
+    rank: u32,
+) -> ScaledOperation {
     let (sharing, span_bytes, entries) = (Sharing::Own, None, ENTRIES);
-    Shared { name, title, operation, sharing, span_bytes, entries, rank }
+    ScaledOperation { name, title, operation, sharing, span_bytes, entries, rank }
 }
 
-const fn same(name: &'static str, title: &'static str, operation: Operation, rank: u32) -> Shared {
-    Shared { sharing: Sharing::Same, ..own(name, title, operation, rank) }
+const fn same(
+    name: &'static str,
+    title: &'static str,
+    operation: Operation,
+    rank: u32,
+) -> ScaledOperation {
+    ScaledOperation { sharing: Sharing::Same, ..own(name, title, operation, rank) }
 }
 
 /// Low, medium and high sharing in the sense of Min et al., whose names are in comments.
-const SHARED: [Shared; 21] = [
+const SHARED: [ScaledOperation; 21] = [
     // DRBL, DRBM, DRBH
     own("read-own-files", "random read 4 KiB, own files", Operation::Read, 0),
     same("read-same-file", "random read 4 KiB, same file", Operation::Read, 0),
-    Shared {
+    ScaledOperation {
         span_bytes: Some(4096),
         ..same("read-same-block", "read of the same 4 KiB", Operation::Read, 2)
     },
@@ -133,13 +143,13 @@ const SHARED: [Shared; 21] = [
     // MRPL, MRPM, MRPH, which open files; a stat resolves the path in the same way.
     own("stat-own-directories", "stat, own directories", Operation::StatPresent, 1),
     same("stat-same-directory", "stat, same directory", Operation::StatPresent, 1),
-    Shared {
+    ScaledOperation {
         entries: 1,
         ..same("stat-same-name", "stat of the same name", Operation::StatPresent, 3)
     },
     // The same, plus the cost of an open and a close: all threads update one inode's open count.
     own("open-own-directories", "open and close, own directories", Operation::OpenClose, 3),
-    Shared {
+    ScaledOperation {
         entries: 1,
         ..same("open-same-name", "open and close of the same name", Operation::OpenClose, 3)
     },
@@ -164,10 +174,15 @@ pub(super) fn curves() -> Vec<Benchmark> {
 
 fn curves_up_to(processors: usize) -> Vec<Benchmark> {
     let counts = counts(2 * processors as u64);
-    let by_threads = SHARED.into_iter().flat_map(|one| by(Workers::Threads, one, &counts));
-    let later = |one: &Shared| if BY_PROCESSES_FIRST.contains(&one.name) { 1 } else { 3 };
+    let by_threads =
+        SHARED.into_iter().flat_map(|one| benchmarks_by(Workers::Threads, one, &counts));
+    let later = |one: &ScaledOperation| if BY_PROCESSES_FIRST.contains(&one.name) { 1 } else { 3 };
     let by_processes = SHARED.into_iter().flat_map(|one| {
-        by(Workers::Processes, Shared { rank: one.rank + later(&one), ..one }, &counts)
+        benchmarks_by(
+            Workers::Processes,
+            ScaledOperation { rank: one.rank + later(&one), ..one },
+            &counts,
+        )
     });
     by_threads.chain(by_processes).collect()
 }
@@ -188,7 +203,7 @@ fn counts(most: u64) -> Vec<u64> {
     [1, 2, 3, 4].into_iter().chain(doubled).take_while(|&count| count <= most).collect()
 }
 
-fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
+fn benchmarks_by(workers: Workers, shared: ScaledOperation, counts: &[u64]) -> Vec<Benchmark> {
     let (axis, words) = match workers {
         Workers::Threads => ("threads", ""),
         Workers::Processes => ("processes", ", by processes"),
@@ -198,7 +213,7 @@ fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
     let curve = Curve { name: &name, title: &title, axis, unit: "count" };
     let benchmark = |threads: u64| Benchmark {
         dimension: Dimension::Scaling,
-        exercises: vec![exercised(shared.operation)],
+        exercises: vec![exercised_dimension(shared.operation)],
         cache_state: cache_state(shared.operation),
         // One is the baseline for the others.
         baseline: (threads > 1).then(|| format!("{name}-1")),
@@ -221,7 +236,7 @@ fn cache_state(operation: Operation) -> CacheState {
     }
 }
 
-fn exercised(operation: Operation) -> Dimension {
+fn exercised_dimension(operation: Operation) -> Dimension {
     match operation.subject() {
         Subject::Data(_) | Subject::Growing(GrowingOperation::Append) => Dimension::InMemory,
         Subject::Growing(
@@ -232,16 +247,16 @@ fn exercised(operation: Operation) -> Dimension {
     }
 }
 
-fn workload(shared: Shared, threads: usize) -> Workload {
-    let Shared { operation, sharing, span_bytes, .. } = shared;
+fn workload(shared: ScaledOperation, threads: usize) -> Workload {
+    let ScaledOperation { operation, sharing, span_bytes, .. } = shared;
     // All pages in each pass, so that a later pass is not the first to write one.
     let is_write = operation == Operation::Write;
     let access = if is_write { Access::Shuffled } else { Access::Uniform };
-    Workload { access, threads, sharing, span_bytes, ..of(operation) }
+    Workload { access, threads, sharing, span_bytes, ..workload_of(operation) }
 }
 
 /// The same amount for each thread, whether each has its own or all share everything.
-fn file_set(shared: Shared, threads: u64) -> FileSetKind {
+fn file_set(shared: ScaledOperation, threads: u64) -> FileSetKind {
     let count = match shared.sharing {
         Sharing::Own => usize_of(threads),
         Sharing::Same => 1,

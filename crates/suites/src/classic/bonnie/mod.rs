@@ -22,7 +22,7 @@ use runner::Failure;
 use serde_json::Value;
 
 use self::passes::Passes;
-use self::phases::Kind;
+use self::phases::Phase;
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
 use crate::experiment::Site;
@@ -133,11 +133,11 @@ impl Sequence for Bonnie {
     }
 
     fn phases(&self) -> Vec<SequencePhase> {
-        self.kinds().iter().map(|&kind| self.phase(kind)).collect()
+        self.phase_order().iter().map(|&phase| self.phase(phase)).collect()
     }
 
     fn estimate(&self) -> Duration {
-        let passes: u32 = self.kinds().iter().map(|kind| kind.passes()).sum();
+        let passes: u32 = self.phase_order().iter().map(|phase| phase.passes()).sum();
         let passes_s = f64::from(passes) * self.options.size_bytes as f64 / BYTES_PER_S;
         Duration::from_secs_f64(passes_s + f64::from(self.options.seeks) / SEEKS_PER_S)
     }
@@ -155,31 +155,31 @@ impl Sequence for Bonnie {
             path: site.directory.join("Bonnie"),
             generator: Xoshiro256PlusPlus::seed_from_u64(seed),
         };
-        self.kinds().iter().map(|&kind| passes.phase(kind)).collect()
+        self.phase_order().iter().map(|&phase| passes.phase(phase)).collect()
     }
 }
 
 impl Bonnie {
-    fn kinds(&self) -> &'static [Kind] {
-        Kind::in_order(self.options.phase_order)
+    fn phase_order(&self) -> &'static [Phase] {
+        Phase::in_order(self.options.phase_order)
     }
 
-    fn phase(&self, kind: Kind) -> SequencePhase {
-        let (name, title) = kind.names();
-        let (dimension, exercises) = kind.dimensions();
+    fn phase(&self, phase: Phase) -> SequencePhase {
+        let (name, title) = phase.names();
+        let (dimension, exercises) = phase.dimensions();
         SequencePhase {
             name: name.to_owned(),
             title: title.to_owned(),
             dimension,
             exercises,
-            metrics: kind.metrics(),
-            parameters: self.parameters(kind),
+            metrics: phase.metrics(),
+            parameters: self.parameters(phase),
             working_set_bytes: Some(self.options.size_bytes),
         }
     }
 
-    fn parameters(&self, kind: Kind) -> BTreeMap<String, Value> {
-        let own = kind.parameters(&self.options).into_iter();
+    fn parameters(&self, phase: Phase) -> BTreeMap<String, Value> {
+        let own = phase.parameters(&self.options).into_iter();
         let options = serde_json::to_value(&self.options).unwrap_or_default();
         let options = options.as_object().cloned().unwrap_or_default();
         own.map(|(name, value)| (name.to_owned(), value)).chain(options).collect()

@@ -4,7 +4,7 @@
 use record::{CacheState, Dimension};
 use workload::{DirectorySync, Workload};
 
-use super::{CHANGING, ENTRIES, Named};
+use super::{CHANGING, ENTRIES, NamedOperation};
 use crate::benchmark::Benchmark;
 use crate::file_set_kind::{DirectorySpec, FileSetKind};
 use crate::operations::Question;
@@ -12,7 +12,7 @@ use crate::operations::Question;
 /// What the device writes for each change, if many share one sync and if each is made durable by
 /// itself.
 pub(super) fn both() -> Vec<Benchmark> {
-    let synced = |named: Named, directory_sync| {
+    let synced = |named: NamedOperation, directory_sync| {
         let (suffix, words) = match directory_sync {
             DirectorySync::Never => ("sync", "100, then a sync"),
             DirectorySync::EachOperation => ("fsync", "each followed by an fsync of the directory"),

@@ -8,7 +8,7 @@
 
 mod cold;
 mod device_writes;
-mod form;
+mod directory_shape;
 mod processes;
 mod truncate;
 mod whole_files;
@@ -66,7 +66,7 @@ const ENTRIES: u64 = 1_000;
 
 /// An operation on names, as named in curves.
 #[derive(Clone, Copy, Debug)]
-struct Named {
+struct NamedOperation {
     name: &'static str,
     title: &'static str,
     operation: Operation,
@@ -74,17 +74,22 @@ struct Named {
     rank: u32,
 }
 
-const fn named(name: &'static str, title: &'static str, operation: Operation, rank: u32) -> Named {
-    Named { name, title, operation, rank }
+const fn named(
+    name: &'static str,
+    title: &'static str,
+    operation: Operation,
+    rank: u32,
+) -> NamedOperation {
+    NamedOperation { name, title, operation, rank }
 }
 
-const STAT: Named = named("stat", "stat", Operation::StatPresent, 0);
-const STAT_MISSING: Named =
+const STAT: NamedOperation = named("stat", "stat", Operation::StatPresent, 0);
+const STAT_MISSING: NamedOperation =
     named("stat-missing", "stat of a missing name", Operation::StatMissing, 1);
-const OPEN_CLOSE: Named = named("open-close", "open and close", Operation::OpenClose, 1);
-const READDIR: Named = named("readdir", "readdir", Operation::Readdir, 0);
+const OPEN_CLOSE: NamedOperation = named("open-close", "open and close", Operation::OpenClose, 1);
+const READDIR: NamedOperation = named("readdir", "readdir", Operation::Readdir, 0);
 /// Operations that change nothing.
-const LOOKING: [Named; 7] = [
+const LOOKING: [NamedOperation; 7] = [
     STAT,
     STAT_MISSING,
     named("access", "access", Operation::CheckAccess, 2),
@@ -93,11 +98,11 @@ const LOOKING: [Named; 7] = [
     OPEN_CLOSE,
     READDIR,
 ];
-const CREATE: Named = named("create", "create", Operation::Create, 0);
-const UNLINK: Named = named("unlink", "unlink", Operation::Unlink, 0);
-const RENAME: Named = named("rename", "rename", Operation::Rename, 1);
+const CREATE: NamedOperation = named("create", "create", Operation::Create, 0);
+const UNLINK: NamedOperation = named("unlink", "unlink", Operation::Unlink, 0);
+const RENAME: NamedOperation = named("rename", "rename", Operation::Rename, 1);
 /// Operations that change directories.
-const CHANGING: [Named; 7] = [
+const CHANGING: [NamedOperation; 7] = [
     CREATE,
     UNLINK,
     RENAME,
@@ -109,16 +114,22 @@ const CHANGING: [Named; 7] = [
 
 /// Its curves.
 pub(super) fn curves() -> Vec<Benchmark> {
-    [form::curves(), cold::curves(), processes::pairs(), device_writes::both(), truncate::curve()]
-        .concat()
+    [
+        directory_shape::curves(),
+        cold::curves(),
+        processes::pairs(),
+        device_writes::both(),
+        truncate::curve(),
+    ]
+    .concat()
 }
 
 /// All operations on names.
-fn all() -> impl Iterator<Item = Named> {
+fn all() -> impl Iterator<Item = NamedOperation> {
     LOOKING.into_iter().chain(CHANGING)
 }
 
-fn of(named: Named, set: DirectorySpec, cache_state: CacheState) -> Benchmark {
+fn benchmark_of(named: NamedOperation, set: DirectorySpec, cache_state: CacheState) -> Benchmark {
     let operation = named.operation;
     let access = match cache_state {
         // The second time, its attributes would be in memory.
@@ -143,7 +154,7 @@ const SIZES: [(u64, u32); 6] =
 
 /// The curve of an operation over directory size.
 fn sizes_of(
-    named: Named,
+    named: NamedOperation,
     cache_state: CacheState,
     sizes: &[(u64, u32)],
     rank: u32,
@@ -156,7 +167,8 @@ fn sizes_of(
         axis: "directory size",
         unit: "count",
     };
-    let benchmark = |entries| of(named, DirectorySpec::with_entries(entries), cache_state);
+    let benchmark =
+        |entries| benchmark_of(named, DirectorySpec::with_entries(entries), cache_state);
     ranked(&curve, sizes, rank + named.rank, benchmark)
 }
 

@@ -29,7 +29,7 @@ use record::{Better, MetricDefinition, StandardMetric};
 use runner::Failure;
 use workload::Content;
 
-pub(super) use self::log::{Durably, Log};
+pub(super) use self::log::{Log, SyncMethod};
 use crate::benchmark::Benchmark;
 use crate::counters::CounterDeltas;
 use crate::experiment::Site;

@@ -11,15 +11,15 @@ use crate::findings::Findings;
 
 /// Pages of files, as far as the kernel counts them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pages {
+pub(super) struct PageCounts {
     all: u64,
     resident: u64,
     dirty: Option<u64>,
 }
 
-impl Pages {
+impl PageCounts {
     /// The pages of all these files; `None` if the kernel does not report those of one.
-    pub(super) fn of<'a>(files: impl IntoIterator<Item = &'a File>) -> Option<Self> {
+    pub(super) fn of_files<'a>(files: impl IntoIterator<Item = &'a File>) -> Option<Self> {
         let mut all = Self { dirty: Some(0), ..Self::default() };
         for file in files {
             let seen = residency_in(file, 0..u64::MAX).ok()?;
@@ -33,13 +33,13 @@ impl Pages {
 
 /// What was observed around a phase.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Around {
-    pub(super) before: Option<Pages>,
-    pub(super) after: Option<Pages>,
+pub(super) struct PhaseEvidence {
+    pub(super) before: Option<PageCounts>,
+    pub(super) after: Option<PageCounts>,
     pub(super) deltas: CounterDeltas,
 }
 
-impl Around {
+impl PhaseEvidence {
     /// The findings of a phase that moved `bytes` bytes in `operations` operations.
     pub(super) fn findings(
         self,

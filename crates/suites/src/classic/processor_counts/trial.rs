@@ -23,7 +23,7 @@ const WORD_BYTES: usize = 8;
 
 /// Work whose events are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum KnownWork {
     /// Reads one word from each line of an array that is larger than the cache and was read before.
     ReadArray,
     /// Writes one word to each line of the same array.
@@ -82,42 +82,44 @@ impl EventTrial {
     pub(super) fn agrees(
         &mut self,
         what: ProcessorCount,
-        mut count: impl FnMut(&mut Self, Act) -> Option<u64>,
+        mut count: impl FnMut(&mut Self, KnownWork) -> Option<u64>,
     ) -> bool {
         let (often, never) = match what {
-            ProcessorCount::L2BytesIn => (Act::ReadArray, Act::ReadFew),
-            ProcessorCount::L2BytesOut => (Act::WriteArray, Act::ReadArray),
-            ProcessorCount::MisalignedLoads => {
-                (Act::Loads(WordAlignment::AcrossLines), Act::Loads(WordAlignment::Aligned))
-            }
-            ProcessorCount::MisalignedStores => {
-                (Act::Stores(WordAlignment::AcrossLines), Act::Stores(WordAlignment::Aligned))
-            }
+            ProcessorCount::L2BytesIn => (KnownWork::ReadArray, KnownWork::ReadFew),
+            ProcessorCount::L2BytesOut => (KnownWork::WriteArray, KnownWork::ReadArray),
+            ProcessorCount::MisalignedLoads => (
+                KnownWork::Loads(WordAlignment::AcrossLines),
+                KnownWork::Loads(WordAlignment::Aligned),
+            ),
+            ProcessorCount::MisalignedStores => (
+                KnownWork::Stores(WordAlignment::AcrossLines),
+                KnownWork::Stores(WordAlignment::Aligned),
+            ),
         };
-        let mut share = |act: Act| {
+        let mut share = |work: KnownWork| {
             // Done once beforehand, so that it finds caches as it leaves them.
-            self.act(act);
+            self.perform(work);
             let mut all = [0; TIMES];
             for one in &mut all {
-                *one = count(self, act)?;
+                *one = count(self, work)?;
             }
             all.sort_unstable();
-            Some(all[TIMES / 2] as f64 / self.events(act) as f64)
+            Some(all[TIMES / 2] as f64 / self.events(work) as f64)
         };
         share(often).is_some_and(|share| MANY.contains(&share))
             && share(never).is_some_and(|share| share <= FEW)
     }
 
     /// Performs an act.
-    pub(super) fn act(&mut self, act: Act) {
+    pub(super) fn perform(&mut self, work: KnownWork) {
         let in_lines = WordPositions { first: 0, step: self.line_bytes };
         let lines = self.lines();
-        match act {
-            Act::ReadArray => read(&self.array, in_lines, lines),
-            Act::WriteArray => write(&mut self.array, in_lines, lines),
-            Act::ReadFew => read(&self.few_lines, in_lines, lines),
-            Act::Loads(alignment) => read(&self.few_lines, self.words(alignment), ACCESSES),
-            Act::Stores(alignment) => {
+        match work {
+            KnownWork::ReadArray => read(&self.array, in_lines, lines),
+            KnownWork::WriteArray => write(&mut self.array, in_lines, lines),
+            KnownWork::ReadFew => read(&self.few_lines, in_lines, lines),
+            KnownWork::Loads(alignment) => read(&self.few_lines, self.words(alignment), ACCESSES),
+            KnownWork::Stores(alignment) => {
                 let words = self.words(alignment);
                 write(&mut self.few_lines, words, ACCESSES);
             }
@@ -125,10 +127,10 @@ impl EventTrial {
     }
 
     /// The number of accesses in an act.
-    fn events(&self, act: Act) -> usize {
-        match act {
-            Act::ReadArray | Act::WriteArray | Act::ReadFew => self.lines(),
-            Act::Loads(_) | Act::Stores(_) => ACCESSES,
+    fn events(&self, work: KnownWork) -> usize {
+        match work {
+            KnownWork::ReadArray | KnownWork::WriteArray | KnownWork::ReadFew => self.lines(),
+            KnownWork::Loads(_) | KnownWork::Stores(_) => ACCESSES,
         }
     }
 
@@ -170,25 +172,29 @@ mod tests {
     const LINE_BYTES: usize = 64;
 
     /// What a correct processor would count for each.
-    fn right(what: ProcessorCount, act: Act) -> u64 {
+    fn right(what: ProcessorCount, work: KnownWork) -> u64 {
         let lines = (1 << 16) * ARRAY_OVER_CACHE as u64 / LINE_BYTES as u64;
         let is_counted = match what {
-            ProcessorCount::L2BytesIn => matches!(act, Act::ReadArray | Act::WriteArray),
-            ProcessorCount::L2BytesOut => act == Act::WriteArray,
-            ProcessorCount::MisalignedLoads => act == Act::Loads(WordAlignment::AcrossLines),
-            ProcessorCount::MisalignedStores => act == Act::Stores(WordAlignment::AcrossLines),
+            ProcessorCount::L2BytesIn => {
+                matches!(work, KnownWork::ReadArray | KnownWork::WriteArray)
+            }
+            ProcessorCount::L2BytesOut => work == KnownWork::WriteArray,
+            ProcessorCount::MisalignedLoads => work == KnownWork::Loads(WordAlignment::AcrossLines),
+            ProcessorCount::MisalignedStores => {
+                work == KnownWork::Stores(WordAlignment::AcrossLines)
+            }
         };
-        let events = match act {
-            Act::ReadArray | Act::WriteArray | Act::ReadFew => lines,
-            Act::Loads(_) | Act::Stores(_) => ACCESSES as u64,
+        let events = match work {
+            KnownWork::ReadArray | KnownWork::WriteArray | KnownWork::ReadFew => lines,
+            KnownWork::Loads(_) | KnownWork::Stores(_) => ACCESSES as u64,
         };
         if is_counted { events } else { events / 100 }
     }
 
-    fn agrees(what: ProcessorCount, counts: impl Fn(Act) -> Option<u64>) -> bool {
-        EventTrial::new(1 << 16, LINE_BYTES).agrees(what, |trial, act| {
-            trial.act(act);
-            counts(act)
+    fn agrees(what: ProcessorCount, counts: impl Fn(KnownWork) -> Option<u64>) -> bool {
+        EventTrial::new(1 << 16, LINE_BYTES).agrees(what, |trial, work| {
+            trial.perform(work);
+            counts(work)
         })
     }
 
@@ -196,20 +202,23 @@ mod tests {
     fn an_event_that_counts_something_else_is_found_out() {
         for what in ProcessorCount::ALL {
             for other in ProcessorCount::ALL {
-                let is_right = agrees(what, |act| Some(right(other, act)));
+                let is_right = agrees(what, |work| Some(right(other, work)));
                 assert_eq!(is_right, what == other, "{other:?} for {what:?}");
             }
             assert!(!agrees(what, |_| Some(0)), "a counter of a virtual machine that stands still");
             assert!(!agrees(what, |_| None));
-            assert!(agrees(what, |act| Some(right(what, act) * 9 / 10)), "some stays in the cache");
-            assert!(!agrees(what, |act| Some(right(what, act) / 2)), "half are of another kind");
+            assert!(
+                agrees(what, |work| Some(right(what, work) * 9 / 10)),
+                "some stays in the cache"
+            );
+            assert!(!agrees(what, |work| Some(right(what, work) / 2)), "half are of another kind");
         }
         // Clean lines that leave the cache are not modified ones.
-        let all_that_leave = |act| {
-            let is_read = act == Act::ReadArray;
+        let all_that_leave = |work| {
+            let is_read = work == KnownWork::ReadArray;
             let as_what =
                 if is_read { ProcessorCount::L2BytesIn } else { ProcessorCount::L2BytesOut };
-            Some(right(as_what, act))
+            Some(right(as_what, work))
         };
         assert!(!agrees(ProcessorCount::L2BytesOut, all_that_leave));
     }
