@@ -7,7 +7,7 @@ use record::{CacheState, Cell, Skipped};
 use rustix::fs::statvfs;
 use textual::{grouped, size};
 use workload::{
-    Access, IoPath, OnDevice, Operation, Workers, io_uring_availability, io_uring_buffers,
+    Access, FileOnDevice, IoPath, Operation, Workers, io_uring_availability, io_uring_buffers,
 };
 
 use crate::benchmark::{Benchmark, Work};
@@ -221,7 +221,7 @@ fn least_buffers(of: &Operations, live: &LiveTarget, depth: u32) -> u64 {
     let resting =
         if is_write { (128 << 10) / of.workload.request_bytes.max(512) as u64 } else { 0 };
     let request_bytes = of.workload.request_bytes as u64;
-    let kept = (REWRITTEN_BYTES_MAX / request_bytes).min(OnDevice::WRITES_MAX);
+    let kept = (REWRITTEN_BYTES_MAX / request_bytes).min(FileOnDevice::WRITES_MAX);
     let depth = u64::from(depth);
     if keeps_writes(of, live) {
         kept.min(QUEUES_IN_ALL * depth).max(depth)

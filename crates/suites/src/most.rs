@@ -4,7 +4,8 @@
 use record::CacheState;
 use targets::Target;
 use workload::{
-    DataOperation, Entries, GrowingOperation, OnDevice, Operation, Subject, Workload, WriteMemory,
+    DataOperation, Entries, FileOnDevice, GrowingOperation, Operation, Subject, Workload,
+    WriteMemory,
 };
 
 use crate::live_target::LiveTarget;
@@ -82,7 +83,7 @@ pub(crate) fn keeps_writes(of: &Operations, live: &LiveTarget) -> bool {
 fn kept_writes_max(target: &Target, workload: &Workload) -> u64 {
     let limit_bytes = target.facts().conditions.limits.memory_bytes.unwrap_or(u64::MAX);
     let kept_bytes = REWRITTEN_BYTES_MAX.min(limit_bytes / 4);
-    OnDevice::WRITES_MAX.min(kept_bytes / workload.request_bytes as u64)
+    FileOnDevice::WRITES_MAX.min(kept_bytes / workload.request_bytes as u64)
 }
 
 /// The most appends per thread that the target has room for: they may take half of its free space.

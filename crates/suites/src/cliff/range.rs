@@ -260,10 +260,10 @@ fn working_sets(
 
 /// As far beyond a limit as there is space for, if that is enough to show anything.
 fn beyond(target: &Target, limit_bytes: u64) -> u64 {
-    let request = limit_bytes.saturating_mul(BEYOND);
-    let room = target.space().map_or(request, |space| space.free_bytes / 10 * 9);
+    let wanted = limit_bytes.saturating_mul(BEYOND);
+    let room = target.space().map_or(wanted, |space| space.free_bytes / 10 * 9);
     let least = limit_bytes / 100 * BEYOND_PERCENT_MIN;
-    if room >= least { request.min(room) } else { request }
+    if room >= least { wanted.min(room) } else { wanted }
 }
 
 /// The smallest and the largest data cache of the processor, from the second level up.

@@ -17,7 +17,7 @@ use crate::calls::{Calls, Kernel, write_on, write_whole};
 use crate::content::{Content, mix};
 use crate::error::EngineError;
 use crate::fault::Fault;
-use crate::names::{EntryName, Kind, NameForm, STEP_NAME};
+use crate::names::{EntryName, NameForm, NameKind, STEP_NAME};
 use crate::processors::near;
 use crate::role::Role;
 
@@ -109,7 +109,7 @@ fn fill<K: Calls>(
         if stop.load(Ordering::Relaxed) {
             return Err(EngineError::Stopped);
         }
-        name.set(Kind::Entry, number);
+        name.set(NameKind::Entry, number);
         let made = if content.is_empty() {
             maker.make(calls, &directory, &name)
         } else {

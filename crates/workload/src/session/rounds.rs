@@ -7,15 +7,15 @@ use measure::{Clock, Recorder};
 use super::AnyStep;
 use super::course::{self, Stretch};
 use super::gate::Admission;
-use super::run::{Meeting, Start};
+use super::run::{Rendezvous, SharedRun};
 use crate::error::EngineError;
-use crate::round::{Meets, Span};
+use crate::round::{RoundSync, TickSpan};
 use crate::run_loop::{Halt, LoopLength, LoopOutcome};
 
 /// One thread in round `number`, counted from 0.
 struct InRound<'a, H> {
     halt: &'a H,
-    meeting: &'a Meeting,
+    rendezvous: &'a Rendezvous,
     number: u64,
 }
 
@@ -27,23 +27,23 @@ impl<H: Halt> Halt for InRound<'_, H> {
 
     #[inline(always)]
     fn at_interval(&self) -> bool {
-        self.meeting.rounds_over.load(Ordering::Relaxed) > self.number || self.halt.at_interval()
+        self.rendezvous.rounds_over.load(Ordering::Relaxed) > self.number || self.halt.at_interval()
     }
 }
 
-impl<H: Halt> Meets for InRound<'_, H> {
+impl<H: Halt> RoundSync for InRound<'_, H> {
     fn begin(&self) -> bool {
-        self.meeting.gate.arrive() == Admission::Go
+        self.rendezvous.gate.arrive() == Admission::Go
     }
 
     fn end(&self) {
         // All threads are still in this round, so nobody has stored a later one.
-        self.meeting.rounds_over.store(self.number + 1, Ordering::Relaxed);
-        self.meeting.gate.arrive();
+        self.rendezvous.rounds_over.store(self.number + 1, Ordering::Relaxed);
+        self.rendezvous.gate.arrive();
     }
 }
 
-impl<C: Clock> Start<'_, C> {
+impl<C: Clock> SharedRun<'_, C> {
     /// Runs stretches of these lengths in rounds. A round ends for all threads when one has done
     /// its operations of it; all go through the same number of rounds.
     pub(super) fn in_rounds(
@@ -53,7 +53,7 @@ impl<C: Clock> Start<'_, C> {
         lengths: &[u64],
         recorder: &mut Recorder,
         halt: &impl Halt,
-    ) -> Result<(LoopOutcome, Vec<Stretch>, Vec<Span>), EngineError> {
+    ) -> Result<(LoopOutcome, Vec<Stretch>, Vec<TickSpan>), EngineError> {
         let most = self.workload.operations_per_round as u64;
         let mut outcome = LoopOutcome::default();
         let (mut stretches, mut spans) = (Vec::with_capacity(lengths.len()), Vec::new());
@@ -63,7 +63,7 @@ impl<C: Clock> Start<'_, C> {
             while left > 0 && !outcome.interrupted {
                 let operations = left.min(most);
                 left -= operations;
-                let company = InRound { halt, meeting: self.meeting, number };
+                let company = InRound { halt, rendezvous: self.rendezvous, number };
                 number += 1;
                 let busy_before_ns = recorder.busy_ns();
                 let length = LoopLength { first, operations, batch: 1 };
