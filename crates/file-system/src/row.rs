@@ -2,7 +2,7 @@
 
 /// What is known about a file system.
 #[derive(Debug)]
-pub struct Row {
+pub struct FileSystemRow {
     /// The kernel's name, which is also the one on the command line.
     pub name: &'static str,
     /// Whether a survey measures it if no target is given.
@@ -28,7 +28,7 @@ pub struct Row {
     pub magic: Option<u64>,
 }
 
-impl Row {
+impl FileSystemRow {
     /// The most common values, without a name.
     pub const PLAIN: Self = Self {
         name: "",
@@ -90,7 +90,7 @@ pub struct Mkfs {
 impl Mkfs {
     /// A program that needs only the device as an argument, which must have at least 64 MiB.
     #[must_use]
-    pub const fn of(program: &'static str, package: &'static str) -> Self {
+    pub const fn new(program: &'static str, package: &'static str) -> Self {
         Self {
             program,
             package,

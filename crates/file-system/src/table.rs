@@ -1,9 +1,11 @@
 //! The rows, in the order in which help texts list the file systems.
 //!
-//! `scripts/setup` extracts programs and packages from this file, from the lines with `Mkfs::of(`,
+//! `scripts/setup` extracts programs and packages from this file, from the lines with `Mkfs::new(`,
 //! `mke2fs(` and `by_default: true`.
 
-use crate::row::{Devices, DirectUnit, Feature, Lack, MkeOptions, Mkfs, Modules, Row, Storage};
+use crate::row::{
+    Devices, DirectUnit, Feature, FileSystemRow, Lack, MkeOptions, Mkfs, Modules, Storage,
+};
 
 const MIB: u64 = 1 << 20;
 
@@ -32,7 +34,7 @@ const ONLY_COUNTS: Lack = Lack {
     why: "only counts the blocks that it reserves, and chooses their places when they are written",
 };
 
-const PLAIN: Row = Row::PLAIN;
+const PLAIN: FileSystemRow = FileSystemRow::PLAIN;
 
 /// `mke2fs`, under one of its names.
 const fn mke2fs(program: &'static str) -> Option<Mkfs> {
@@ -44,7 +46,7 @@ const fn mke2fs(program: &'static str) -> Option<Mkfs> {
             unless: "lazy_",
             without_discard: "nodiscard",
         }),
-        ..Mkfs::of(program, "e2fsprogs")
+        ..Mkfs::new(program, "e2fsprogs")
     })
 }
 
@@ -53,8 +55,8 @@ const fn modules(any_of: &'static [&'static str]) -> Modules {
 }
 
 /// Every known file system.
-pub(crate) static ROWS: [Row; 22] = [
-    Row {
+pub(crate) static ROWS: [FileSystemRow; 22] = [
+    FileSystemRow {
         name: "tmpfs",
         by_default: true,
         storage: Storage::Memory { size_option: Some("size=") },
@@ -67,35 +69,35 @@ pub(crate) static ROWS: [Row; 22] = [
         ],
         ..PLAIN
     },
-    Row {
+    FileSystemRow {
         name: "ramfs",
         storage: Storage::Memory { size_option: None },
         lacks: &[MEMORY_ALONE],
         ..PLAIN
     },
-    Row { name: "densefs", storage: Storage::Arena, lacks: &[MEMORY_ALONE], ..PLAIN },
-    Row {
+    FileSystemRow { name: "densefs", storage: Storage::Arena, lacks: &[MEMORY_ALONE], ..PLAIN },
+    FileSystemRow {
         name: "ext2",
         mkfs: mke2fs("mkfs.ext2"),
         modules: modules(&["ext2", "ext4"]),
         lacks: &[NO_RESERVATION],
         ..PLAIN
     },
-    Row {
+    FileSystemRow {
         name: "ext3",
         mkfs: mke2fs("mkfs.ext3"),
         modules: modules(&["ext4"]),
         lacks: &[NO_RESERVATION],
         ..PLAIN
     },
-    Row {
+    FileSystemRow {
         name: "ext4",
         by_default: true,
         mkfs: mke2fs("mkfs.ext4"),
         modules: modules(&["ext4"]),
         ..PLAIN
     },
-    Row {
+    FileSystemRow {
         name: "xfs",
         by_default: true,
         mkfs: Some(Mkfs {
@@ -103,21 +105,21 @@ pub(crate) static ROWS: [Row; 22] = [
             without_discard: &["-K"],
             // mkfs.xfs refuses less than 300 MB since version 5.19.
             least_bytes: 320 * MIB,
-            ..Mkfs::of("mkfs.xfs", "xfsprogs")
+            ..Mkfs::new("mkfs.xfs", "xfsprogs")
         }),
         modules: modules(&["xfs"]),
         // The files of a realtime section are on a separate device.
         devices: Devices::Named("rtdev="),
         ..PLAIN
     },
-    Row {
+    FileSystemRow {
         name: "btrfs",
         by_default: true,
         mkfs: Some(Mkfs {
             options: &["-f", "-q"],
             without_discard: &["-K"],
             least_bytes: 256 * MIB,
-            ..Mkfs::of("mkfs.btrfs", "btrfs-progs")
+            ..Mkfs::new("mkfs.btrfs", "btrfs-progs")
         }),
         modules: modules(&["btrfs"]),
         mounted_without_discard: Some("nodiscard"),
@@ -129,13 +131,13 @@ pub(crate) static ROWS: [Row; 22] = [
         magic: Some(0x9123_683e),
         ..PLAIN
     },
-    Row {
+    FileSystemRow {
         name: "f2fs",
         mkfs: Some(Mkfs {
             options: &["-f"],
             without_discard: &["-t", "0"],
             least_bytes: 128 * MIB,
-            ..Mkfs::of("mkfs.f2fs", "f2fs-tools")
+            ..Mkfs::new("mkfs.f2fs", "f2fs-tools")
         }),
         modules: modules(&["f2fs"]),
         mounted_without_discard: Some("nodiscard"),
@@ -143,32 +145,32 @@ pub(crate) static ROWS: [Row; 22] = [
         magic: Some(0xf2f5_2010),
         ..PLAIN
     },
-    Row {
+    FileSystemRow {
         name: "vfat",
         // It has no version option, but prints its version before its help.
-        mkfs: Some(Mkfs { version_option: "--help", ..Mkfs::of("mkfs.vfat", "dosfstools") }),
+        mkfs: Some(Mkfs { version_option: "--help", ..Mkfs::new("mkfs.vfat", "dosfstools") }),
         modules: Modules { any_of: &["vfat"], further: CHARACTER_SETS },
         lacks: &[NO_LINKS, NO_HOLES, NO_RESERVATION],
         magic: Some(0x4d44),
         ..PLAIN
     },
-    Row {
+    FileSystemRow {
         name: "exfat",
-        mkfs: Some(Mkfs::of("mkfs.exfat", "exfatprogs")),
+        mkfs: Some(Mkfs::new("mkfs.exfat", "exfatprogs")),
         modules: Modules { any_of: &["exfat"], further: CHARACTER_SETS },
         lacks: &[NO_LINKS, NO_HOLES, NO_RESERVATION],
         magic: Some(0x2011_bab0),
         ..PLAIN
     },
-    Row {
+    FileSystemRow {
         name: "minix",
         // Version 1 of it is limited to 64 MiB.
-        mkfs: Some(Mkfs::of("mkfs.minix", "util-linux-extra")),
+        mkfs: Some(Mkfs::new("mkfs.minix", "util-linux-extra")),
         modules: modules(&["minix"]),
         lacks: &[NO_RESERVATION],
         ..PLAIN
     },
-    Row {
+    FileSystemRow {
         name: "hfs",
         mkfs: Some(Mkfs {
             version_option: "--version",
@@ -176,7 +178,7 @@ pub(crate) static ROWS: [Row; 22] = [
             // Use the whole device, whatever partitions were on it.
             behind_device: &["0"],
             // Debian has no mkfs.hfs.
-            ..Mkfs::of("hformat", "hfsutils")
+            ..Mkfs::new("hformat", "hfsutils")
         }),
         modules: Modules { any_of: &["hfs"], further: CHARACTER_SETS },
         lacks: &[NO_LINKS, NO_HOLES, NO_RESERVATION],
@@ -184,11 +186,21 @@ pub(crate) static ROWS: [Row; 22] = [
         ..PLAIN
     },
     // The remaining ones are measured where they are mounted, but never made.
-    Row { name: "msdos", lacks: &[NO_LINKS], ..PLAIN },
-    Row { name: "nilfs2", lacks: &[CLEANS, COPIES_ON_WRITE], magic: Some(0x3434), ..PLAIN },
-    Row { name: "bcachefs", lacks: &[CLEANS, COPIES_ON_WRITE], magic: Some(0xca45_1a4e), ..PLAIN },
-    Row { name: "zfs", lacks: &[COPIES_ON_WRITE], magic: Some(0x2fc1_2fc1), ..PLAIN },
-    Row {
+    FileSystemRow { name: "msdos", lacks: &[NO_LINKS], ..PLAIN },
+    FileSystemRow {
+        name: "nilfs2",
+        lacks: &[CLEANS, COPIES_ON_WRITE],
+        magic: Some(0x3434),
+        ..PLAIN
+    },
+    FileSystemRow {
+        name: "bcachefs",
+        lacks: &[CLEANS, COPIES_ON_WRITE],
+        magic: Some(0xca45_1a4e),
+        ..PLAIN
+    },
+    FileSystemRow { name: "zfs", lacks: &[COPIES_ON_WRITE], magic: Some(0x2fc1_2fc1), ..PLAIN },
+    FileSystemRow {
         name: "overlay",
         storage: Storage::FileSystem,
         lacks: &[Lack {
@@ -197,9 +209,19 @@ pub(crate) static ROWS: [Row; 22] = [
         }],
         ..PLAIN
     },
-    Row { name: "fuse", storage: Storage::Process, ..PLAIN },
-    Row { name: "fuseblk", storage: Storage::Process, ..PLAIN },
+    FileSystemRow { name: "fuse", storage: Storage::Process, ..PLAIN },
+    FileSystemRow { name: "fuseblk", storage: Storage::Process, ..PLAIN },
     // fs/nfs/direct.c has no alignment requirement.
-    Row { name: "nfs", storage: Storage::Network, direct_unit: DirectUnit::Byte, ..PLAIN },
-    Row { name: "nfs4", storage: Storage::Network, direct_unit: DirectUnit::Byte, ..PLAIN },
+    FileSystemRow {
+        name: "nfs",
+        storage: Storage::Network,
+        direct_unit: DirectUnit::Byte,
+        ..PLAIN
+    },
+    FileSystemRow {
+        name: "nfs4",
+        storage: Storage::Network,
+        direct_unit: DirectUnit::Byte,
+        ..PLAIN
+    },
 ];

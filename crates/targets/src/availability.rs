@@ -309,7 +309,7 @@ fn check_conditions(wanted: &Conditions) -> Result<(), Unavailable> {
         ),
     ];
     for (_, controller, option) in is_wanted.into_iter().filter(|(is_wanted, ..)| *is_wanted) {
-        Hierarchy::of(controller)
+        Hierarchy::open(controller)
             .map_err(|source| Unavailable::NoControlGroup { option, source })?;
     }
     Ok(())

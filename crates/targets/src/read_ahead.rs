@@ -39,8 +39,8 @@ pub(crate) struct ReadAhead {
 
 impl ReadAhead {
     /// The setting that applies to the file system at `root`, if one is visible.
-    pub(crate) fn of(root: &Path) -> io::Result<Option<Self>> {
-        let shown = DeviceNumbers::of(fs::metadata(root)?.dev());
+    pub(crate) fn for_root(root: &Path) -> io::Result<Option<Self>> {
+        let shown = DeviceNumbers::from_raw(fs::metadata(root)?.dev());
         let disk = shown.whole_disk();
         let by_number = [format!("{shown}-fuseblk"), shown.to_string(), disk.to_string()];
         for name in by_number {
@@ -54,11 +54,11 @@ impl ReadAhead {
         if known.is_none_or(|known| known.devices != Devices::Pool) {
             return Ok(None);
         }
-        Ok(DeviceNumbers::of_file(&mount.source).and_then(Self::of_btrfs))
+        Ok(DeviceNumbers::from_file(&mount.source).and_then(Self::for_btrfs))
     }
 
     /// The setting of the btrfs that `device` belongs to.
-    fn of_btrfs(device: DeviceNumbers) -> Option<Self> {
+    fn for_btrfs(device: DeviceNumbers) -> Option<Self> {
         let (directory, _) = mounted_btrfs(device)?;
         // The link disappears with the file system; what it leads to never becomes another's.
         let file = directory.join("bdi").canonicalize().ok()?.join(FILE);
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn files_in_memory_have_no_setting() {
-        assert_eq!(ReadAhead::of(Path::new("/proc")).expect("/proc is mounted"), None);
+        assert_eq!(ReadAhead::for_root(Path::new("/proc")).expect("/proc is mounted"), None);
     }
 
     #[test]

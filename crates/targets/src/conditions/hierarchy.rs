@@ -45,7 +45,7 @@ impl Controller {
 
 impl Hierarchy {
     /// The hierarchy that `controller` is in.
-    pub(crate) fn of(controller: Controller) -> io::Result<Self> {
+    pub(crate) fn open(controller: Controller) -> io::Result<Self> {
         let groups = fs::read_to_string("/proc/self/cgroup")?;
         let mounts = entries(&fs::read_to_string(MOUNTINFO)?);
         let found = Self::find(controller, &groups, &mounts);

@@ -297,7 +297,7 @@ fn dry_run(
     measuring: &Measuring,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<CommandOutcome> {
-    let place = ::targets::PassingDirectory::make()?;
+    let place = ::targets::TemporaryDirectory::make()?;
     let session = Session::begin(command, suite, choice, measuring, Some(place.path()), stop)?;
     let (directory, ended) = session.measure(stop);
     let ended =
