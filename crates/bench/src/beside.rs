@@ -44,7 +44,7 @@ pub(crate) enum Order {
 
 /// The operation, and the state of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CellOperation {
+pub(crate) enum Operation {
     /// Reads of pages in memory.
     Read,
     /// Writes to pages in memory, all of which have been written since the last sync.
@@ -61,7 +61,7 @@ pub(crate) enum CellOperation {
 pub(crate) struct Cell {
     pub(crate) benchmark: &'static str,
     pub(crate) order: Order,
-    pub(crate) does: CellOperation,
+    pub(crate) does: Operation,
     pub(crate) request_bytes: usize,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Cell {
 pub(crate) const fn cell(
     benchmark: &'static str,
     order: Order,
-    does: CellOperation,
+    does: Operation,
     request_bytes: usize,
 ) -> Cell {
     Cell { benchmark, order, does, request_bytes }
@@ -187,7 +187,7 @@ impl Beside<'_> {
     /// Makes the state: no dirty pages, and all of the file in memory or none of it.
     fn make_state(&self, cell: &Cell, data: &Path) -> anyhow::Result<()> {
         let file = File::open(data)?;
-        if cell.does == CellOperation::WriteFirst {
+        if cell.does == Operation::WriteFirst {
             self.rewrite(data)?;
         }
         // The whole file system is synced, as fsprism does. After only `fsync`, btrfs delays
@@ -248,11 +248,11 @@ fn stay_here() -> anyhow::Result<()> {
 
 impl Cell {
     fn is_direct(&self) -> bool {
-        matches!(self.does, CellOperation::ReadDirectly | CellOperation::WriteDirectly)
+        matches!(self.does, Operation::ReadDirectly | Operation::WriteDirectly)
     }
 
     fn reads(&self) -> bool {
-        matches!(self.does, CellOperation::Read | CellOperation::ReadDirectly)
+        matches!(self.does, Operation::Read | Operation::ReadDirectly)
     }
 
     /// The offsets of its requests: the first ones as declared by fsprism, and the timed ones, of
@@ -262,21 +262,19 @@ impl Cell {
         let pass = file_bytes / bytes;
         let count = TIMED_BYTES / bytes;
         match self.does {
-            CellOperation::Read => Offsets {
+            Operation::Read => Offsets {
                 first: self.again_and_again(pass, 2 * pass, seed),
                 timed: self.again_and_again(pass, count, !seed),
             },
-            CellOperation::Write => Offsets {
+            Operation::Write => Offsets {
                 first: self.once(pass, seed),
                 timed: (0..count.div_ceil(pass))
                     .flat_map(|number| self.once(pass, !seed ^ number))
                     .take(usize::try_from(count).unwrap_or(usize::MAX))
                     .collect(),
             },
-            CellOperation::WriteFirst => {
-                Offsets { first: Vec::new(), timed: self.once(pass, seed) }
-            }
-            CellOperation::ReadDirectly | CellOperation::WriteDirectly => {
+            Operation::WriteFirst => Offsets { first: Vec::new(), timed: self.once(pass, seed) },
+            Operation::ReadDirectly | Operation::WriteDirectly => {
                 let wanted = (DEVICE_BYTES / bytes).clamp(DEVICE_REQUESTS.0, DEVICE_REQUESTS.1);
                 let all = usize::try_from(wanted.min(pass)).unwrap_or(usize::MAX);
                 let mut first = self.once(pass, seed);
@@ -343,7 +341,7 @@ impl Cell {
         let mut fio = Command::new("fio");
         fio.args(["--ioengine=psync", "--thread", "--invalidate=0"])
             .args(["--fallocate=none", "--output-format=json"])
-            .arg(format!("--norandommap={}", u8::from(self.does == CellOperation::Read)))
+            .arg(format!("--norandommap={}", u8::from(self.does == Operation::Read)))
             .arg(format!("--rw={direction}"))
             .arg(format!("--bs={}", self.request_bytes))
             .arg(format!("--size={file_bytes}"))
@@ -382,9 +380,7 @@ mod tests {
 
     #[test]
     fn what_comes_once_comes_once() {
-        for does in
-            [CellOperation::ReadDirectly, CellOperation::WriteDirectly, CellOperation::WriteFirst]
-        {
+        for does in [Operation::ReadDirectly, Operation::WriteDirectly, Operation::WriteFirst] {
             let Offsets { first, timed } =
                 cell("", Order::Random, does, 4 * KIB).offsets(FILE_BYTES, 7);
             assert_eq!(different(&[&first[..], &timed].concat()), first.len() + timed.len());
@@ -395,7 +391,7 @@ mod tests {
     fn dirty_pages_have_all_been_written_before() {
         for order in [Order::Sequential, Order::Random] {
             let Offsets { first, timed } =
-                cell("", order, CellOperation::Write, 4 * KIB).offsets(FILE_BYTES, 7);
+                cell("", order, Operation::Write, 4 * KIB).offsets(FILE_BYTES, 7);
             assert_eq!((first.len(), different(&first)), (16_384, 16_384));
             assert_eq!((timed.len(), different(&timed)), (65_536, 16_384));
         }

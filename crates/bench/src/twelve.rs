@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::beside::{Beside, Cell, CellOperation, KIB, MIB, Order, cell};
+use crate::beside::{Beside, Cell, KIB, MIB, Operation, Order, cell};
 use crate::new_process;
 use crate::table::Table;
 
@@ -17,29 +17,19 @@ const RUNS: [(&str, &[Cell]); 3] = [
     (
         "survey/in-memory",
         &[
-            cell("sequential-read-4k-warm", Order::Sequential, CellOperation::Read, 4 * KIB),
-            cell("sequential-read-1m-warm", Order::Sequential, CellOperation::Read, MIB),
-            cell("random-read-4k-warm", Order::Random, CellOperation::Read, 4 * KIB),
-            cell("sequential-write-4k-warm", Order::Sequential, CellOperation::Write, 4 * KIB),
-            cell("sequential-write-1m-warm", Order::Sequential, CellOperation::Write, MIB),
-            cell("random-write-4k-warm", Order::Random, CellOperation::Write, 4 * KIB),
+            cell("sequential-read-4k-warm", Order::Sequential, Operation::Read, 4 * KIB),
+            cell("sequential-read-1m-warm", Order::Sequential, Operation::Read, MIB),
+            cell("random-read-4k-warm", Order::Random, Operation::Read, 4 * KIB),
+            cell("sequential-write-4k-warm", Order::Sequential, Operation::Write, 4 * KIB),
+            cell("sequential-write-1m-warm", Order::Sequential, Operation::Write, MIB),
+            cell("random-write-4k-warm", Order::Random, Operation::Write, 4 * KIB),
         ],
     ),
     (
         "nano/in-memory",
         &[
-            cell(
-                "random-read-warm-by-request-131072",
-                Order::Random,
-                CellOperation::Read,
-                128 * KIB,
-            ),
-            cell(
-                "random-write-warm-by-request-131072",
-                Order::Random,
-                CellOperation::Write,
-                128 * KIB,
-            ),
+            cell("random-read-warm-by-request-131072", Order::Random, Operation::Read, 128 * KIB),
+            cell("random-write-warm-by-request-131072", Order::Random, Operation::Write, 128 * KIB),
         ],
     ),
     (
@@ -48,25 +38,25 @@ const RUNS: [(&str, &[Cell]); 3] = [
             cell(
                 "random-read-direct-by-request-4096",
                 Order::Random,
-                CellOperation::ReadDirectly,
+                Operation::ReadDirectly,
                 4 * KIB,
             ),
             cell(
                 "sequential-read-direct-by-request-131072",
                 Order::Sequential,
-                CellOperation::ReadDirectly,
+                Operation::ReadDirectly,
                 128 * KIB,
             ),
             cell(
                 "random-write-direct-by-request-4096",
                 Order::Random,
-                CellOperation::WriteDirectly,
+                Operation::WriteDirectly,
                 4 * KIB,
             ),
             cell(
                 "sequential-write-direct-by-request-1048576",
                 Order::Sequential,
-                CellOperation::WriteDirectly,
+                Operation::WriteDirectly,
                 MIB,
             ),
         ],
@@ -113,7 +103,7 @@ mod tests {
         assert_eq!(all.len(), 12);
         for size in [4 * KIB, 128 * KIB, MIB] {
             let of_size = || all.iter().filter(move |cell| cell.request_bytes == size);
-            for does in [CellOperation::Read, CellOperation::Write] {
+            for does in [Operation::Read, Operation::Write] {
                 assert!(of_size().any(|cell| cell.does == does), "{does:?} of {size}");
             }
         }

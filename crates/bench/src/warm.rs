@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::beside::{Beside, Cell, CellOperation, KIB, MIB, Order, cell};
+use crate::beside::{Beside, Cell, KIB, MIB, Operation, Order, cell};
 use crate::new_process;
 use crate::table::Table;
 
@@ -17,19 +17,19 @@ const SIZES: [(u64, &str); 2] = [(64 << 20, "64 MiB"), (256 << 20, "256 MiB")];
 const SUITE: &str = "survey/in-memory";
 
 const CELLS: [Cell; 8] = [
-    cell("sequential-read-4k-warm", Order::Sequential, CellOperation::Read, 4 * KIB),
-    cell("sequential-read-1m-warm", Order::Sequential, CellOperation::Read, MIB),
-    cell("random-read-4k-warm", Order::Random, CellOperation::Read, 4 * KIB),
-    cell("random-read-1m-warm", Order::Random, CellOperation::Read, MIB),
-    cell("sequential-write-4k-warm", Order::Sequential, CellOperation::Write, 4 * KIB),
-    cell("sequential-write-1m-warm", Order::Sequential, CellOperation::Write, MIB),
-    cell("random-write-4k-warm", Order::Random, CellOperation::Write, 4 * KIB),
-    cell("random-write-1m-warm", Order::Random, CellOperation::Write, MIB),
+    cell("sequential-read-4k-warm", Order::Sequential, Operation::Read, 4 * KIB),
+    cell("sequential-read-1m-warm", Order::Sequential, Operation::Read, MIB),
+    cell("random-read-4k-warm", Order::Random, Operation::Read, 4 * KIB),
+    cell("random-read-1m-warm", Order::Random, Operation::Read, MIB),
+    cell("sequential-write-4k-warm", Order::Sequential, Operation::Write, 4 * KIB),
+    cell("sequential-write-1m-warm", Order::Sequential, Operation::Write, MIB),
+    cell("random-write-4k-warm", Order::Random, Operation::Write, 4 * KIB),
+    cell("random-write-1m-warm", Order::Random, Operation::Write, MIB),
 ];
 /// Additional cells for file systems whose pages are clean after they have been written back.
 const CLEAN: [Cell; 2] = [
-    cell("random-write-4k-clean", Order::Random, CellOperation::WriteFirst, 4 * KIB),
-    cell("random-write-1m-clean", Order::Random, CellOperation::WriteFirst, MIB),
+    cell("random-write-4k-clean", Order::Random, Operation::WriteFirst, 4 * KIB),
+    cell("random-write-1m-clean", Order::Random, Operation::WriteFirst, MIB),
 ];
 
 /// The argument that asks for the rows of one process.

@@ -8,23 +8,23 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::row::{Feature, FileSystemRow, Storage};
+use crate::row::{Feature, Row, Storage};
 use crate::table::ROWS;
 
-/// A known file system. It dereferences to its [`FileSystemRow`], which has the facts.
+/// A known file system. It dereferences to its [`Row`], which has the facts.
 #[derive(Clone, Copy)]
-pub struct FileSystem(&'static FileSystemRow);
+pub struct FileSystem(&'static Row);
 
 /// Suffix of a target's label if its files are accessed through a library, however it was labelled:
 /// its figures do not include any system calls.
 pub const BY_LIBRARY: &str = " (by library call)";
 
 /// An additional file system, invented by a test.
-static ADDED: OnceLock<FileSystemRow> = OnceLock::new();
+static ADDED: OnceLock<Row> = OnceLock::new();
 
 /// Makes an additional file system known to this process, for a test that invents one and looks for
 /// it everywhere. Only the first call has an effect.
-pub fn add(row: FileSystemRow) {
+pub fn add(row: Row) {
     let _stays_the_first = ADDED.set(row);
 }
 
@@ -45,7 +45,7 @@ impl FileSystem {
 
     /// Its row.
     #[must_use]
-    pub fn row(self) -> &'static FileSystemRow {
+    pub fn row(self) -> &'static Row {
         self.0
     }
 
@@ -101,9 +101,9 @@ pub fn lacks(name: &str, feature: Feature) -> Option<String> {
 }
 
 impl Deref for FileSystem {
-    type Target = FileSystemRow;
+    type Target = Row;
 
-    fn deref(&self) -> &FileSystemRow {
+    fn deref(&self) -> &Row {
         self.0
     }
 }

@@ -12,6 +12,4 @@ mod table;
 
 pub use known::{BY_LIBRARY, FileSystem, UnknownFileSystem, add, lacks};
 pub use not_made::{NotMade, not_made};
-pub use row::{
-    Devices, DirectUnit, Feature, FileSystemRow, Lack, MkeOptions, Mkfs, Modules, Storage,
-};
+pub use row::{Devices, DirectUnit, Feature, Lack, MkeOptions, Mkfs, Modules, Row, Storage};

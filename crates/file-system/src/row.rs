@@ -2,7 +2,7 @@
 
 /// What is known about a file system.
 #[derive(Debug)]
-pub struct FileSystemRow {
+pub struct Row {
     /// The kernel's name, which is also the one on the command line.
     pub name: &'static str,
     /// Whether a survey measures it if no target is given.
@@ -28,7 +28,7 @@ pub struct FileSystemRow {
     pub magic: Option<u64>,
 }
 
-impl FileSystemRow {
+impl Row {
     /// The most common values, without a name.
     pub const PLAIN: Self = Self {
         name: "",

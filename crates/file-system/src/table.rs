@@ -3,9 +3,7 @@
 //! `scripts/setup` extracts programs and packages from this file, from the lines with `Mkfs::new(`,
 //! `mke2fs(` and `by_default: true`.
 
-use crate::row::{
-    Devices, DirectUnit, Feature, FileSystemRow, Lack, MkeOptions, Mkfs, Modules, Storage,
-};
+use crate::row::{Devices, DirectUnit, Feature, Lack, MkeOptions, Mkfs, Modules, Row, Storage};
 
 const MIB: u64 = 1 << 20;
 
@@ -34,7 +32,7 @@ const ONLY_COUNTS: Lack = Lack {
     why: "only counts the blocks that it reserves, and chooses their places when they are written",
 };
 
-const PLAIN: FileSystemRow = FileSystemRow::PLAIN;
+const PLAIN: Row = Row::PLAIN;
 
 /// `mke2fs`, under one of its names.
 const fn mke2fs(program: &'static str) -> Option<Mkfs> {
@@ -55,8 +53,8 @@ const fn modules(any_of: &'static [&'static str]) -> Modules {
 }
 
 /// Every known file system.
-pub(crate) static ROWS: [FileSystemRow; 22] = [
-    FileSystemRow {
+pub(crate) static ROWS: [Row; 22] = [
+    Row {
         name: "tmpfs",
         by_default: true,
         storage: Storage::Memory { size_option: Some("size=") },
@@ -69,35 +67,35 @@ pub(crate) static ROWS: [FileSystemRow; 22] = [
         ],
         ..PLAIN
     },
-    FileSystemRow {
+    Row {
         name: "ramfs",
         storage: Storage::Memory { size_option: None },
         lacks: &[MEMORY_ALONE],
         ..PLAIN
     },
-    FileSystemRow { name: "densefs", storage: Storage::Arena, lacks: &[MEMORY_ALONE], ..PLAIN },
-    FileSystemRow {
+    Row { name: "densefs", storage: Storage::Arena, lacks: &[MEMORY_ALONE], ..PLAIN },
+    Row {
         name: "ext2",
         mkfs: mke2fs("mkfs.ext2"),
         modules: modules(&["ext2", "ext4"]),
         lacks: &[NO_RESERVATION],
         ..PLAIN
     },
-    FileSystemRow {
+    Row {
         name: "ext3",
         mkfs: mke2fs("mkfs.ext3"),
         modules: modules(&["ext4"]),
         lacks: &[NO_RESERVATION],
         ..PLAIN
     },
-    FileSystemRow {
+    Row {
         name: "ext4",
         by_default: true,
         mkfs: mke2fs("mkfs.ext4"),
         modules: modules(&["ext4"]),
         ..PLAIN
     },
-    FileSystemRow {
+    Row {
         name: "xfs",
         by_default: true,
         mkfs: Some(Mkfs {
@@ -112,7 +110,7 @@ pub(crate) static ROWS: [FileSystemRow; 22] = [
         devices: Devices::Named("rtdev="),
         ..PLAIN
     },
-    FileSystemRow {
+    Row {
         name: "btrfs",
         by_default: true,
         mkfs: Some(Mkfs {
@@ -131,7 +129,7 @@ pub(crate) static ROWS: [FileSystemRow; 22] = [
         magic: Some(0x9123_683e),
         ..PLAIN
     },
-    FileSystemRow {
+    Row {
         name: "f2fs",
         mkfs: Some(Mkfs {
             options: &["-f"],
@@ -145,7 +143,7 @@ pub(crate) static ROWS: [FileSystemRow; 22] = [
         magic: Some(0xf2f5_2010),
         ..PLAIN
     },
-    FileSystemRow {
+    Row {
         name: "vfat",
         // It has no version option, but prints its version before its help.
         mkfs: Some(Mkfs { version_option: "--help", ..Mkfs::new("mkfs.vfat", "dosfstools") }),
@@ -154,7 +152,7 @@ pub(crate) static ROWS: [FileSystemRow; 22] = [
         magic: Some(0x4d44),
         ..PLAIN
     },
-    FileSystemRow {
+    Row {
         name: "exfat",
         mkfs: Some(Mkfs::new("mkfs.exfat", "exfatprogs")),
         modules: Modules { any_of: &["exfat"], further: CHARACTER_SETS },
@@ -162,7 +160,7 @@ pub(crate) static ROWS: [FileSystemRow; 22] = [
         magic: Some(0x2011_bab0),
         ..PLAIN
     },
-    FileSystemRow {
+    Row {
         name: "minix",
         // Version 1 of it is limited to 64 MiB.
         mkfs: Some(Mkfs::new("mkfs.minix", "util-linux-extra")),
@@ -170,7 +168,7 @@ pub(crate) static ROWS: [FileSystemRow; 22] = [
         lacks: &[NO_RESERVATION],
         ..PLAIN
     },
-    FileSystemRow {
+    Row {
         name: "hfs",
         mkfs: Some(Mkfs {
             version_option: "--version",
@@ -186,21 +184,11 @@ pub(crate) static ROWS: [FileSystemRow; 22] = [
         ..PLAIN
     },
     // The remaining ones are measured where they are mounted, but never made.
-    FileSystemRow { name: "msdos", lacks: &[NO_LINKS], ..PLAIN },
-    FileSystemRow {
-        name: "nilfs2",
-        lacks: &[CLEANS, COPIES_ON_WRITE],
-        magic: Some(0x3434),
-        ..PLAIN
-    },
-    FileSystemRow {
-        name: "bcachefs",
-        lacks: &[CLEANS, COPIES_ON_WRITE],
-        magic: Some(0xca45_1a4e),
-        ..PLAIN
-    },
-    FileSystemRow { name: "zfs", lacks: &[COPIES_ON_WRITE], magic: Some(0x2fc1_2fc1), ..PLAIN },
-    FileSystemRow {
+    Row { name: "msdos", lacks: &[NO_LINKS], ..PLAIN },
+    Row { name: "nilfs2", lacks: &[CLEANS, COPIES_ON_WRITE], magic: Some(0x3434), ..PLAIN },
+    Row { name: "bcachefs", lacks: &[CLEANS, COPIES_ON_WRITE], magic: Some(0xca45_1a4e), ..PLAIN },
+    Row { name: "zfs", lacks: &[COPIES_ON_WRITE], magic: Some(0x2fc1_2fc1), ..PLAIN },
+    Row {
         name: "overlay",
         storage: Storage::FileSystem,
         lacks: &[Lack {
@@ -209,19 +197,9 @@ pub(crate) static ROWS: [FileSystemRow; 22] = [
         }],
         ..PLAIN
     },
-    FileSystemRow { name: "fuse", storage: Storage::Process, ..PLAIN },
-    FileSystemRow { name: "fuseblk", storage: Storage::Process, ..PLAIN },
+    Row { name: "fuse", storage: Storage::Process, ..PLAIN },
+    Row { name: "fuseblk", storage: Storage::Process, ..PLAIN },
     // fs/nfs/direct.c has no alignment requirement.
-    FileSystemRow {
-        name: "nfs",
-        storage: Storage::Network,
-        direct_unit: DirectUnit::Byte,
-        ..PLAIN
-    },
-    FileSystemRow {
-        name: "nfs4",
-        storage: Storage::Network,
-        direct_unit: DirectUnit::Byte,
-        ..PLAIN
-    },
+    Row { name: "nfs", storage: Storage::Network, direct_unit: DirectUnit::Byte, ..PLAIN },
+    Row { name: "nfs4", storage: Storage::Network, direct_unit: DirectUnit::Byte, ..PLAIN },
 ];

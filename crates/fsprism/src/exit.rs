@@ -12,7 +12,7 @@ pub(crate) const UNDECIDED: u8 = 3;
 
 /// How a command ended that did not fail with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CommandOutcome {
+pub(crate) enum Outcome {
     /// Everything went as asked.
     Success,
     /// Something that was to be measured or checked failed; the output says what.
@@ -25,7 +25,7 @@ pub(crate) enum CommandOutcome {
     ExitStatus(u8),
 }
 
-impl CommandOutcome {
+impl Outcome {
     /// How a command ends whose run ended for this reason and was analysed into this document.
     pub(crate) fn of_run(reason: EndReason, document: &Document) -> Self {
         let failed = document.cells.iter().any(|cell| cell.failed.is_some());

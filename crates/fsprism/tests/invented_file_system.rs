@@ -5,19 +5,19 @@
 
 use std::process::Command;
 
-use file_system::{Feature, FileSystem, FileSystemRow, Lack, Mkfs, Modules};
+use file_system::{Feature, FileSystem, Lack, Mkfs, Modules, Row};
 use footprint_guest::TracedCall;
 use footprint_suite::GuestTarget;
 use lab::Lab;
 use machine::describe::describe;
 use targets::{Surroundings, TargetSpec, availability};
 
-const INVENTED: FileSystemRow = FileSystemRow {
+const INVENTED: Row = Row {
     name: "inventfs",
     mkfs: Some(Mkfs { least_bytes: 1 << 30, ..Mkfs::new("mkfs.inventfs", "inventfs-tools") }),
     modules: Modules { any_of: &["inventfs"], further: &[] },
     lacks: &[Lack { feature: Feature::Links, why: "was invented without" }],
-    ..FileSystemRow::PLAIN
+    ..Row::PLAIN
 };
 
 #[test]

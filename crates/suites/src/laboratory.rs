@@ -22,7 +22,7 @@ use crate::file_set_kind::FileSetKind;
 use crate::live_target::{Fill, LiveTarget};
 use crate::most::{keeps_writes, operations_max};
 use crate::nanoseconds::nanos;
-use crate::neighbours::{self, MachineSnapshot};
+use crate::neighbours::{self, Snapshot};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations};
 use crate::pilot;
@@ -220,13 +220,13 @@ impl Laboratory {
         let site = self.site(target, turn);
         let counters = site.counters()?;
         site.entered(|site| {
-            let look = MachineSnapshot::take(Some(counters));
+            let look = Snapshot::take(Some(counters));
             let before = counters.read().map_err(|error| failed(&error))?;
             let began = Instant::now();
             let found = experiment.execute(site)?;
             let whole_ns = nanos(began.elapsed());
             let after = counters.read().map_err(|error| failed(&error))?;
-            let activity = MachineSnapshot::take(Some(counters)).since(&look);
+            let activity = Snapshot::take(Some(counters)).since(&look);
             let measured = found.into_measured(&after.since(&before), whole_ns, &self.clock);
             let neighbours =
                 site.live.phases.neighbours_of_last(activity.neighbours_of_caller(whole_ns));

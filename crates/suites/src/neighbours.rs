@@ -52,7 +52,7 @@ fn list() -> MutexGuard<'static, ProcessTimesReader> {
 
 /// One look at the rest of the machine.
 #[derive(Debug)]
-pub(crate) struct MachineSnapshot {
+pub(crate) struct Snapshot {
     at: Instant,
     processes: ProcessTimes,
     all_ns: Option<u64>,
@@ -65,7 +65,7 @@ pub(crate) struct MachineSnapshot {
 
 /// What happened between two looks.
 #[derive(Debug)]
-pub(crate) struct MachineActivity {
+pub(crate) struct Activity {
     time: Duration,
     /// Processor time of this program and its children.
     own_ns: u64,
@@ -96,7 +96,7 @@ pub(crate) struct MeasuringThreads {
     pub(crate) used_ns: u64,
 }
 
-impl MachineSnapshot {
+impl Snapshot {
     /// Looks at everything, including the disk below the target's image if there is one.
     pub(crate) fn take(counters: Option<&Counters>) -> Self {
         // This thread's own wait comes first, so that the look at the end does not include itself.
@@ -112,7 +112,7 @@ impl MachineSnapshot {
     }
 
     /// What happened since `earlier`.
-    pub(crate) fn since(&self, earlier: &Self) -> MachineActivity {
+    pub(crate) fn since(&self, earlier: &Self) -> Activity {
         let (now, then) = (&self.processes, &earlier.processes);
         let difference = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
         let own_ns = now.own_ns.saturating_sub(then.own_ns);
@@ -140,7 +140,7 @@ impl MachineSnapshot {
             let moved = |of: DeviceCounters| of.read_bytes + of.written_bytes;
             (moved(disk).saturating_sub(moved(own)), own)
         });
-        MachineActivity {
+        Activity {
             time: self.at.saturating_duration_since(earlier.at),
             own_ns,
             servants_ns,
@@ -155,7 +155,7 @@ impl MachineSnapshot {
     }
 }
 
-impl MachineActivity {
+impl Activity {
     /// Processor time of what worked for a file system's callers, apart from these threads: kernel
     /// threads, FUSE servers, and other threads of this program, which may be such a server.
     pub(crate) fn servants_ns(&self, threads_ns: u64) -> Option<u64> {
@@ -271,9 +271,9 @@ impl MachineActivity {
 /// Watches the machine for `time` while doing nothing, and reports who keeps it busy, if anyone
 /// does.
 pub(crate) fn watch(time: Duration, counters: Option<&Counters>) -> Option<Busy> {
-    let before = MachineSnapshot::take(counters);
+    let before = Snapshot::take(counters);
     std::thread::sleep(time);
-    MachineSnapshot::take(counters).since(&before).restless()
+    Snapshot::take(counters).since(&before).restless()
 }
 
 /// Looks again for programs that serve FUSE file systems, which work for their callers.
@@ -317,8 +317,8 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// 100 ms during which other programs and kernel threads used this much.
-    fn activity(programs_ms: u64, servants_ms: u64) -> MachineActivity {
-        MachineActivity {
+    fn activity(programs_ms: u64, servants_ms: u64) -> Activity {
+        Activity {
             time: Duration::from_millis(100),
             own_ns: 60 * MS,
             servants_ns: Some(servants_ms * MS),
@@ -365,7 +365,7 @@ mod tests {
         let used_ns = 100 * MS * processors() as u64;
         let elapsed_ns = 100 * MS * threads as u64;
         let many = MeasuringThreads { threads, elapsed_ns, waited_ns: Some(100 * MS), used_ns };
-        let alone = MachineActivity { own_ns: used_ns, ..activity(1, 0) };
+        let alone = Activity { own_ns: used_ns, ..activity(1, 0) };
         assert_eq!(alone.busy(many), None);
     }
 
@@ -380,8 +380,7 @@ mod tests {
     fn without_the_kernels_word_on_waiting_it_is_what_others_leave() {
         let unsaid = MeasuringThreads { waited_ns: None, ..one_thread(0) };
         let all_ms = 100 * processors() as u64;
-        let unseen =
-            |programs_ms| MachineActivity { servants_ns: None, ..activity(programs_ms, 0) };
+        let unseen = |programs_ms| Activity { servants_ns: None, ..activity(programs_ms, 0) };
         assert_eq!(unseen(0).busy(unsaid), None);
         assert!(unseen(all_ms).busy(unsaid).is_some());
     }
@@ -394,10 +393,8 @@ mod tests {
             flushes: Some(flushes),
             ..DeviceCounters::default()
         };
-        let disk = |others_bytes, own| MachineActivity {
-            disk: Some((others_bytes, own)),
-            ..activity(0, 0)
-        };
+        let disk =
+            |others_bytes, own| Activity { disk: Some((others_bytes, own)), ..activity(0, 0) };
         let hog = disk(20 << 20, own(10, 0)).busy(one_thread(0)).expect("it is in the way");
         assert!(hog.disk_bytes_per_s.is_some_and(|moved| moved > 2e8), "{hog:?}");
         assert_eq!(disk(20 << 20, own(0, 0)).busy(one_thread(0)), None, "the target has no part");

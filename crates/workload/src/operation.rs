@@ -165,7 +165,7 @@ pub enum Entries {
 }
 
 /// The properties of an operation.
-struct OperationRow {
+struct Row {
     name: &'static str,
     subject: Subject,
     /// False if untimed work is needed between two of them.
@@ -219,7 +219,7 @@ impl NameOperation {
     }
 }
 
-impl OperationRow {
+impl Row {
     const fn new(name: &'static str, subject: Subject) -> Self {
         let (can_batch, syncs, needs_links) = (true, false, false);
         Self { name, subject, can_batch, syncs, needs_links }
@@ -266,63 +266,55 @@ impl Operation {
         Self::NewFile,
     ];
 
-    const fn row(self) -> OperationRow {
+    const fn row(self) -> Row {
         use Entries::{LookedAt, Missed, Moved};
         use {DataOperation as Data, GrowingOperation as Growing, NameOperation as Names};
         const INODE: Entries = Entries::Added { inode: true };
         const REMOVED_FILE: Entries = Entries::Removed { directories: false };
         const REMOVED_DIRECTORY: Entries = Entries::Removed { directories: true };
         match self {
-            Self::Read => OperationRow::data("read", Data::Read),
-            Self::Write => OperationRow::data("write", Data::Write),
+            Self::Read => Row::data("read", Data::Read),
+            Self::Write => Row::data("write", Data::Write),
             Self::Mixed { read_percent } => {
-                OperationRow::data("mix of reads and writes", Data::Mixed { read_percent })
+                Row::data("mix of reads and writes", Data::Mixed { read_percent })
             }
-            Self::Append => OperationRow::growing("append", Growing::Append),
-            Self::Fsync => OperationRow {
-                can_batch: false,
-                syncs: true,
-                ..OperationRow::growing("fsync", Growing::Fsync)
-            },
+            Self::Append => Row::growing("append", Growing::Append),
+            Self::Fsync => {
+                Row { can_batch: false, syncs: true, ..Row::growing("fsync", Growing::Fsync) }
+            }
             Self::Fdatasync => {
-                let row = OperationRow::growing("fdatasync", Growing::Fdatasync);
-                OperationRow { can_batch: false, syncs: true, ..row }
+                let row = Row::growing("fdatasync", Growing::Fdatasync);
+                Row { can_batch: false, syncs: true, ..row }
             }
-            Self::Truncate => OperationRow {
-                can_batch: false,
-                ..OperationRow::growing("truncate", Growing::Truncate)
-            },
-            Self::AppendFsync => OperationRow {
-                syncs: true,
-                ..OperationRow::growing("append+fsync", Growing::AppendFsync)
-            },
-            Self::Open => OperationRow::names("open", Names::Open, LookedAt),
-            Self::Close => OperationRow::names("close", Names::Close, LookedAt),
-            Self::OpenClose => OperationRow::names("open+close", Names::OpenClose, LookedAt),
-            Self::ReadFile => OperationRow::names("open+read+close", Names::ReadFile, LookedAt),
-            Self::StatPresent => OperationRow::names("stat", Names::StatPresent, LookedAt),
-            Self::StatMissing => {
-                OperationRow::names("stat of a missing name", Names::StatMissing, Missed)
+            Self::Truncate => {
+                Row { can_batch: false, ..Row::growing("truncate", Growing::Truncate) }
             }
-            Self::CheckAccess => OperationRow::names("access", Names::CheckAccess, LookedAt),
-            Self::Readdir => OperationRow {
-                can_batch: false,
-                ..OperationRow::names("readdir", Names::Readdir, Entries::Listed)
-            },
-            Self::Create => OperationRow::names("create", Names::Create, INODE),
-            Self::NewFile => OperationRow::names("create+write+close", Names::NewFile, INODE),
-            Self::Mkdir => OperationRow::names("mkdir", Names::Mkdir, INODE),
-            Self::Symlink => OperationRow {
-                needs_links: true,
-                ..OperationRow::names("symlink", Names::Symlink, INODE)
-            },
+            Self::AppendFsync => {
+                Row { syncs: true, ..Row::growing("append+fsync", Growing::AppendFsync) }
+            }
+            Self::Open => Row::names("open", Names::Open, LookedAt),
+            Self::Close => Row::names("close", Names::Close, LookedAt),
+            Self::OpenClose => Row::names("open+close", Names::OpenClose, LookedAt),
+            Self::ReadFile => Row::names("open+read+close", Names::ReadFile, LookedAt),
+            Self::StatPresent => Row::names("stat", Names::StatPresent, LookedAt),
+            Self::StatMissing => Row::names("stat of a missing name", Names::StatMissing, Missed),
+            Self::CheckAccess => Row::names("access", Names::CheckAccess, LookedAt),
+            Self::Readdir => {
+                Row { can_batch: false, ..Row::names("readdir", Names::Readdir, Entries::Listed) }
+            }
+            Self::Create => Row::names("create", Names::Create, INODE),
+            Self::NewFile => Row::names("create+write+close", Names::NewFile, INODE),
+            Self::Mkdir => Row::names("mkdir", Names::Mkdir, INODE),
+            Self::Symlink => {
+                Row { needs_links: true, ..Row::names("symlink", Names::Symlink, INODE) }
+            }
             Self::Link => {
-                let row = OperationRow::names("link", Names::Link, Entries::Added { inode: false });
-                OperationRow { needs_links: true, ..row }
+                let row = Row::names("link", Names::Link, Entries::Added { inode: false });
+                Row { needs_links: true, ..row }
             }
-            Self::Rename => OperationRow::names("rename", Names::Rename, Moved),
-            Self::Unlink => OperationRow::names("unlink", Names::Unlink, REMOVED_FILE),
-            Self::Rmdir => OperationRow::names("rmdir", Names::Rmdir, REMOVED_DIRECTORY),
+            Self::Rename => Row::names("rename", Names::Rename, Moved),
+            Self::Unlink => Row::names("unlink", Names::Unlink, REMOVED_FILE),
+            Self::Rmdir => Row::names("rmdir", Names::Rmdir, REMOVED_DIRECTORY),
         }
     }
 

@@ -23,7 +23,7 @@ use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
 use crate::on_device::FileOnDevice;
 use crate::run_loop::Step;
-use crate::steps::{RequestLocation, Spacing};
+use crate::steps::{Location, Spacing};
 
 /// Reads the requests that one thread will write back, one after the other.
 #[derive(Debug)]
@@ -123,7 +123,7 @@ pub(crate) struct Rewrite {
     device: OwnedFd,
     path: PathBuf,
     requests: RequestsToRewrite,
-    locations: Vec<RequestLocation>,
+    locations: Vec<Location>,
 }
 
 impl Rewrite {
@@ -133,7 +133,7 @@ impl Rewrite {
         requests: RequestsToRewrite,
         slots: usize,
     ) -> Self {
-        Self { device, path, requests, locations: vec![RequestLocation::default(); slots] }
+        Self { device, path, requests, locations: vec![Location::default(); slots] }
     }
 }
 
@@ -141,7 +141,7 @@ impl Step for Rewrite {
     #[inline(always)]
     fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
         let (payload_start, offset_bytes) = self.requests.take_next();
-        self.locations[slot] = RequestLocation { file: 0, offset_bytes, payload_start };
+        self.locations[slot] = Location { file: 0, offset_bytes, payload_start };
         Ok(())
     }
 

@@ -8,12 +8,12 @@ use record::Run;
 use textual::plain_path;
 
 use crate::arguments::reports::CheckOptions;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 use crate::session::named;
 
 /// Reads a run and prints its known mistakes. Finding some is not a failure of the command.
-pub(crate) fn check(options: &CheckOptions) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn check(options: &CheckOptions) -> anyhow::Result<Outcome> {
     let named = named::single_runs_or_latest(options.run.as_slice())?;
     let path = named.first().map_or(Path::new("."), |path| path.as_path());
     let run = Run::read(path).as_input_error()?;

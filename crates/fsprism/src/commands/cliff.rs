@@ -9,14 +9,14 @@ use runner::{RunContext, RunError, conduct_searches};
 use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, CliffRequest, PlannedSearch, Testbed};
 
 use crate::arguments::cliff::CliffOptions;
-use crate::exit::{AsInputError, CommandOutcome, InterruptedEarly};
+use crate::exit::{AsInputError, InterruptedEarly, Outcome};
 use crate::output::progress::Progress;
 use crate::output::{self, ReportForm};
 use crate::session::start::{self, SinceStart};
 use crate::session::targets::Choice;
 
 /// `fsprism cliff`.
-pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Outcome> {
     let stop = Arc::new(AtomicBool::new(false));
     if let Some(path) = &options.out {
         RunDirectory::check_new(path).as_input_error()?;
@@ -55,7 +55,7 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<CommandOutcome> {
     let document = output::print_measured(&directory, &form)?;
     let reason = reason?;
     output::print_path(directory.path(), &form)?;
-    Ok(CommandOutcome::of_run(reason, &document))
+    Ok(Outcome::of_run(reason, &document))
 }
 
 /// What the command line asks for.

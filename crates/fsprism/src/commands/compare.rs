@@ -15,12 +15,12 @@ use crate::arguments::format::Format;
 use crate::arguments::reports::CompareOptions;
 use crate::arguments::values::Gate;
 use crate::commands::plan;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 use crate::session::{named, runs};
 
 /// Reads the runs and prints how they compare.
-pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Outcome> {
     let factors =
         options.factors.iter().map(|name| Factor::named(name.trim())).collect::<Result<_, _>>();
     let factors = factors.as_input_error()?;
@@ -93,7 +93,7 @@ impl<'a> JudgedGate<'a> {
 
     /// Reports the gate's result and returns how the command now ends. Failing takes precedence
     /// over being undecided.
-    fn judge(&self, shown: &CompareDocument, before: CommandOutcome) -> CommandOutcome {
+    fn judge(&self, shown: &CompareDocument, before: Outcome) -> Outcome {
         let answer = self.own.as_ref().unwrap_or(shown).gate(self.gate.percent / 100.0);
         let of = self.gate.metric.as_ref().map_or_else(String::new, |name| format!("{name}: "));
         let (failure, blindness) = (answer.failure(), answer.blindness());
@@ -102,8 +102,8 @@ impl<'a> JudgedGate<'a> {
             output::say(&said);
         }
         match (failure, blindness) {
-            (Some(_), _) => CommandOutcome::WithFailures,
-            (None, Some(_)) if before == CommandOutcome::Success => CommandOutcome::Undecided,
+            (Some(_), _) => Outcome::WithFailures,
+            (None, Some(_)) if before == Outcome::Success => Outcome::Undecided,
             (None, _) => before,
         }
     }
@@ -119,7 +119,7 @@ impl<'a> JudgedGate<'a> {
 }
 
 /// Prints how the targets compare over all runs in a directory of runs.
-pub(crate) fn over_runs(group: &Path, format: Format) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn over_runs(group: &Path, format: Format) -> anyhow::Result<Outcome> {
     let paths = runs::in_group(group).unwrap_or_default();
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>()?;

@@ -14,14 +14,14 @@ use file_system::FileSystem;
 use footprint_guest::TracedCall;
 
 use crate::commands::{papers, suites};
-use crate::exit::CommandOutcome;
+use crate::exit::Outcome;
 use crate::output;
 
 /// The zsh function that completes a target: a file system or a directory.
 const ZSH_TARGETS: &str = "_fsprism_targets";
 
 /// Prints the completion script for a shell. `whole` is the definition of the whole command line.
-pub(crate) fn completions(shell: Shell, mut whole: Command) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn completions(shell: Shell, mut whole: Command) -> anyhow::Result<Outcome> {
     // The script also needs what commands define lazily.
     whole.build();
     let pages = names_below(&whole);
@@ -36,7 +36,7 @@ pub(crate) fn completions(shell: Shell, mut whole: Command) -> anyhow::Result<Co
         script.push_str(&without_option(&command, &pages));
     }
     output::print(&script)?;
-    Ok(CommandOutcome::Success)
+    Ok(Outcome::Success)
 }
 
 /// The command, with the known words as possible values of its arguments.

@@ -15,14 +15,14 @@ use textual::{Columns, plain_text};
 use crate::arguments::densefs::{
     DensefsCommand, DensefsOptions, MkfsOptions, MountOptions, TransferOptions,
 };
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 
 /// Size of the lines that a DenseFS consists of, in bytes.
 const LINE_BYTES: u64 = 64;
 
 /// Runs a subcommand of `fsprism densefs`.
-pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Outcome> {
     match command {
         DensefsCommand::Mkfs(options) => mkfs(options),
         DensefsCommand::Mount(options) => mount(options),
@@ -33,15 +33,15 @@ pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<CommandOutcome
     }
 }
 
-fn mkfs(options: &MkfsOptions) -> anyhow::Result<CommandOutcome> {
+fn mkfs(options: &MkfsOptions) -> anyhow::Result<Outcome> {
     let root = DenseFs::new_root(options.mode);
     let request = Request { bytes: options.size, root, overwrites: options.overwrite };
     make(&options.arena, &request).as_input_error()?;
-    Ok(CommandOutcome::Success)
+    Ok(Outcome::Success)
 }
 
 /// Mounts a DenseFS and leaves a process running that serves it.
-fn mount(options: &MountOptions) -> anyhow::Result<CommandOutcome> {
+fn mount(options: &MountOptions) -> anyhow::Result<Outcome> {
     if options.serve || options.foreground {
         return serve(options);
     }
@@ -55,7 +55,7 @@ fn mount(options: &MountOptions) -> anyhow::Result<CommandOutcome> {
         output.read_to_end(&mut said)?;
     }
     if said == MOUNTED {
-        return Ok(CommandOutcome::Success);
+        return Ok(Outcome::Success);
     }
     let output = child.wait_with_output()?;
     let why = String::from_utf8_lossy(&output.stderr);
@@ -67,7 +67,7 @@ fn mount(options: &MountOptions) -> anyhow::Result<CommandOutcome> {
 const MOUNTED: &[u8] = b"mounted\n";
 
 /// Serves a mount until it is unmounted, or until a signal asks to unmount it.
-fn serve(options: &MountOptions) -> anyhow::Result<CommandOutcome> {
+fn serve(options: &MountOptions) -> anyhow::Result<Outcome> {
     let files = DenseFs::attach(&options.arena).as_input_error()?;
     let mut mount = Mount::on(&options.directory, files).as_input_error()?;
     let mut unmounter = mount.unmounter();
@@ -87,7 +87,7 @@ fn serve(options: &MountOptions) -> anyhow::Result<CommandOutcome> {
         rustix::stdio::dup2_stderr(&nothing)?;
     }
     mount.serve()?;
-    Ok(CommandOutcome::Success)
+    Ok(Outcome::Success)
 }
 
 /// How full a DenseFS is.
@@ -98,7 +98,7 @@ struct Usage {
     free_bytes: u64,
 }
 
-fn stat(options: &DensefsOptions) -> anyhow::Result<CommandOutcome> {
+fn stat(options: &DensefsOptions) -> anyhow::Result<Outcome> {
     let files = DenseFs::attach(&options.arena).as_input_error()?;
     let usage = files.usage()?;
     let answer =
@@ -127,7 +127,7 @@ struct CheckAnswer {
     free_bytes: u64,
 }
 
-fn check_arena(options: &DensefsOptions) -> anyhow::Result<CommandOutcome> {
+fn check_arena(options: &DensefsOptions) -> anyhow::Result<Outcome> {
     let files = DenseFs::attach(&options.arena).as_input_error()?;
     let found = files.check().as_input_error()?;
     let report = found.unwrap_or_default();
@@ -141,7 +141,7 @@ fn check_arena(options: &DensefsOptions) -> anyhow::Result<CommandOutcome> {
         free_bytes: report.lines_free * LINE_BYTES,
     };
     let done = output::print_answer(options.output.format, &answer, || words_of(&found, options))?;
-    Ok(if found.is_ok() { done } else { CommandOutcome::WithFailures })
+    Ok(if found.is_ok() { done } else { Outcome::WithFailures })
 }
 
 fn words_of(found: &Result<check::Report, check::Problem>, options: &DensefsOptions) -> String {
@@ -160,12 +160,12 @@ fn words_of(found: &Result<check::Report, check::Problem>, options: &DensefsOpti
     }
 }
 
-fn import(options: &TransferOptions) -> anyhow::Result<CommandOutcome> {
+fn import(options: &TransferOptions) -> anyhow::Result<Outcome> {
     let files = DenseFs::attach(&options.arena).as_input_error()?;
     print_copied(&files.import(&options.directory)?, &options.directory, &options.arena)
 }
 
-fn export(options: &TransferOptions) -> anyhow::Result<CommandOutcome> {
+fn export(options: &TransferOptions) -> anyhow::Result<Outcome> {
     let files = DenseFs::attach(&options.arena).as_input_error()?;
     let copied = match files.export(&options.directory) {
         Err(why @ densefs_process::CopyError::NotEmpty { .. }) => Err(why).as_input_error()?,
@@ -179,7 +179,7 @@ fn count_of(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", textual::grouped(count as f64), if count == 1 { one } else { many })
 }
 
-fn print_copied(copied: &Copied, from: &Path, to: &Path) -> anyhow::Result<CommandOutcome> {
+fn print_copied(copied: &Copied, from: &Path, to: &Path) -> anyhow::Result<Outcome> {
     let mut text = format!(
         "copied {}, {} with {} and {} from {} to {}\n",
         count_of(copied.directories, "directory", "directories"),
@@ -197,9 +197,5 @@ fn print_copied(copied: &Copied, from: &Path, to: &Path) -> anyhow::Result<Comma
         ));
     }
     output::print(&text)?;
-    Ok(if copied.left_out.is_empty() {
-        CommandOutcome::Success
-    } else {
-        CommandOutcome::WithFailures
-    })
+    Ok(if copied.left_out.is_empty() { Outcome::Success } else { Outcome::WithFailures })
 }

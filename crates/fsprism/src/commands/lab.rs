@@ -12,12 +12,12 @@ use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::lab::{BuildOptions, LabCommand, LabRunOptions, StatusOptions};
-use crate::exit::{AsInputError, CommandOutcome, InterruptedEarly};
+use crate::exit::{AsInputError, InterruptedEarly, Outcome};
 use crate::output;
 use crate::session::start::this_program;
 
 /// Runs a subcommand of `fsprism lab`.
-pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<Outcome> {
     let lab = Lab::of_user().as_input_error()?;
     match command {
         LabCommand::Build(options) => build(&lab, options),
@@ -33,7 +33,7 @@ struct BuildAnswer {
     image: Image,
 }
 
-fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<CommandOutcome> {
+fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Outcome> {
     let request = request(options).as_input_error()?;
     let made = || {
         let plan = kernel::plan(lab, &request)?;
@@ -69,12 +69,12 @@ fn request(options: &BuildOptions) -> anyhow::Result<Request> {
     }
 }
 
-fn status(lab: &Lab, options: &StatusOptions) -> anyhow::Result<CommandOutcome> {
+fn status(lab: &Lab, options: &StatusOptions) -> anyhow::Result<Outcome> {
     let status = ::lab::status::status(lab)?;
     output::print_answer(options.output.format, &status, || status.text())
 }
 
-fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<CommandOutcome> {
+fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Outcome> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
@@ -95,7 +95,7 @@ fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<CommandOutcome> {
         Ok(ran) => {
             let mut stdout = std::io::stdout().lock();
             let _reader_has_gone = stdout.write_all(&ran.output).and_then(|()| stdout.flush());
-            Ok(CommandOutcome::ExitStatus(ran.status))
+            Ok(Outcome::ExitStatus(ran.status))
         }
         Err(BootError::Stopped) => Err(InterruptedEarly.into()),
         Err(error) => Err(error.into()),

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::arguments::MachineOptions;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 
 /// Directories whose storage is described if none is named. They need not exist.
 const BY_DEFAULT: [&str; 2] = ["/var/tmp", "."];
 
 /// Prints the description of this machine.
-pub(crate) fn machine(options: &MachineOptions) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn machine(options: &MachineOptions) -> anyhow::Result<Outcome> {
     let directories = directories(options)?;
     let mut machine = ::machine::describe::describe();
     machine.storage = ::machine::describe::storage(&directories);

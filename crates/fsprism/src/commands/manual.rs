@@ -6,7 +6,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
 use crate::arguments::ManOptions;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 
 /// When the command line last changed.
@@ -14,12 +14,12 @@ const DATE: &str = "2026-11-29";
 const VERSION: &str = concat!("fsprism ", env!("CARGO_PKG_VERSION"));
 
 /// Prints the page of a command, or of fsprism itself.
-pub(crate) fn man_page(options: &ManOptions, whole: Command) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn man_page(options: &ManOptions, whole: Command) -> anyhow::Result<Outcome> {
     let mut whole = whole.disable_help_subcommand(true);
     whole.build();
     let (above, command) = find(&whole, &options.command).as_input_error()?;
     output::print(&page(above, command)?)?;
-    Ok(CommandOutcome::Success)
+    Ok(Outcome::Success)
 }
 
 /// The command that these words lead to, and its parent.

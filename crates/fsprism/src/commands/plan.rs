@@ -9,7 +9,7 @@ use record::Run;
 use textual::shell_word;
 
 use crate::arguments::analysis::AnswerFormat;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 use crate::session::runs;
 
@@ -25,7 +25,7 @@ pub(crate) fn print(
     percent: f64,
     options: &CompareOptions,
     format: AnswerFormat,
-) -> anyhow::Result<CommandOutcome> {
+) -> anyhow::Result<Outcome> {
     if paths.len() < 2 {
         let why = "--plan-for takes two or more runs of one command, to see how much runs vary";
         let then = "name the directory that --runs made, or use `fsprism survey --plan-for`";

@@ -5,12 +5,12 @@ use record::Run;
 
 use crate::arguments::format::Format;
 use crate::arguments::reports::ReportOptions;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output::{self, ReportForm, page};
 use crate::session::{loads, named};
 
 /// Writes a page for run directories, or prints them in another format.
-pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Outcome> {
     let paths = named::single_runs_or_latest(&options.runs)?;
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
     let runs = runs.as_input_error()?;
@@ -46,5 +46,5 @@ pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<CommandOutcome> 
             output::print_written(&page)?;
         }
     }
-    Ok(CommandOutcome::Success)
+    Ok(Outcome::Success)
 }

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use textual::{Layout, plain_text, widest};
 
 use crate::arguments::RunsOptions;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 use crate::session::runs::{MANIFEST, in_group};
 
@@ -85,7 +85,7 @@ impl ListedRun {
 }
 
 /// Lists the runs in a directory.
-pub(crate) fn runs(options: &RunsOptions) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn runs(options: &RunsOptions) -> anyhow::Result<Outcome> {
     let runs = Runs { runs: list(&options.directory).as_input_error()? };
     output::print_answer(options.output.format, &runs, || text(&runs, &options.directory))
 }

@@ -23,7 +23,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::measuring::Measuring;
 use crate::commands::{compare, plan};
-use crate::exit::{AsInputError, CommandOutcome, INTERRUPTED};
+use crate::exit::{AsInputError, INTERRUPTED, Outcome};
 use crate::output;
 use crate::session::runs::{NAME, in_group, without};
 
@@ -33,11 +33,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 const NOT_OF_ONE_RUN: [&str; 5] = ["--runs", "--plan-for", "--out", "--format", "--seed"];
 
 /// Measures `count` runs as the command line says, and prints how the targets compare over them.
-pub(crate) fn measure(
-    command: &str,
-    count: u32,
-    measuring: &Measuring,
-) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyhow::Result<Outcome> {
     let format = measuring.output.format;
     if format.for_answers().is_none() {
         let why = match measuring.plan_for {
@@ -84,7 +80,7 @@ pub(crate) fn measure(
             // The run itself has said why.
             Some(code) => {
                 group.give_up_if_empty();
-                return Ok(CommandOutcome::ExitStatus(u8::try_from(code).unwrap_or(1)));
+                return Ok(Outcome::ExitStatus(u8::try_from(code).unwrap_or(1)));
             }
             None if stop.load(Ordering::Relaxed) => return interrupted(group),
             None => return Err(anyhow!("run {number} was killed by a signal ({status})")),
@@ -99,17 +95,17 @@ pub(crate) fn measure(
         }
         None => compare::over_runs(group.path(), format)?,
     };
-    Ok(if has_failures { CommandOutcome::WithFailures } else { done })
+    Ok(if has_failures { Outcome::WithFailures } else { done })
 }
 
 /// Ends the command after a signal. What has been measured so far is kept.
-fn interrupted(group: GroupDirectory) -> anyhow::Result<CommandOutcome> {
+fn interrupted(group: GroupDirectory) -> anyhow::Result<Outcome> {
     let path = group.path().to_owned();
     group.give_up_if_empty();
     if path.exists() {
         output::say(&path.display().to_string());
     }
-    Ok(CommandOutcome::Interrupted)
+    Ok(Outcome::Interrupted)
 }
 
 /// Whether the run in the directory reached its end, even if some of it failed.

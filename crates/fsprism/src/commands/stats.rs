@@ -16,12 +16,12 @@ use crate::arguments::analysis::{
     Analysis, AnovaOptions, AnswerFormat, BetterDirection, ChangepointOptions, IntervalOptions,
     Model, ScalabilityOptions, SeriesOptions,
 };
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 use crate::session::input::Input;
 
 /// Reads the data, analyses it and prints the answer.
-pub(crate) fn stats(analysis: &Analysis) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn stats(analysis: &Analysis) -> anyhow::Result<Outcome> {
     match analysis {
         Analysis::Anova(options) => anova(options),
         Analysis::Interval(options) => interval(options),
@@ -32,7 +32,7 @@ pub(crate) fn stats(analysis: &Analysis) -> anyhow::Result<CommandOutcome> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
-fn anova(options: &AnovaOptions) -> anyhow::Result<CommandOutcome> {
+fn anova(options: &AnovaOptions) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.table)?;
     let grid = Grid::parse(&input.name, &input.text).as_input_error()?;
     // As in prose, a comma may be followed by a space.
@@ -103,7 +103,7 @@ fn intervals_by(
     by: &str,
     question: &IntervalQuestion,
     format: AnswerFormat,
-) -> anyhow::Result<CommandOutcome> {
+) -> anyhow::Result<Outcome> {
     let groups = series_by(&input.name, &input.text, column, by).as_input_error()?;
     let answered = |(level, values): (String, Vec<f64>)| {
         let answer = IntervalAnswer::new(&values, question);
@@ -121,7 +121,7 @@ fn intervals_by(
     })
 }
 
-fn interval(options: &IntervalOptions) -> anyhow::Result<CommandOutcome> {
+fn interval(options: &IntervalOptions) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.file)?;
     let (quantiles, level) = (options.quantiles.clone(), options.confidence);
     let question = IntervalQuestion { quantiles, level };
@@ -138,7 +138,7 @@ fn interval(options: &IntervalOptions) -> anyhow::Result<CommandOutcome> {
 
 fn changepoint(
     ChangepointOptions { series: options, penalty, better }: &ChangepointOptions,
-) -> anyhow::Result<CommandOutcome> {
+) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.file)?;
     let values = series(&input.name, &input.text, options.column.as_deref()).as_input_error()?;
     let better = match better {
@@ -152,7 +152,7 @@ fn changepoint(
     output::print_answer(options.output.format, &answer, || answer.text())
 }
 
-fn steady_state(options: &SeriesOptions) -> anyhow::Result<CommandOutcome> {
+fn steady_state(options: &SeriesOptions) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.file)?;
     let values = series(&input.name, &input.text, options.column.as_deref()).as_input_error()?;
     let answer = SteadyStateAnswer::new(&values, Rule::default());
@@ -161,7 +161,7 @@ fn steady_state(options: &SeriesOptions) -> anyhow::Result<CommandOutcome> {
     output::print_answer(options.output.format, &answer, || answer.text(width))
 }
 
-fn scalability(options: &ScalabilityOptions) -> anyhow::Result<CommandOutcome> {
+fn scalability(options: &ScalabilityOptions) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.file)?;
     let (n, x) = pairs(&input.name, &input.text, "n", "x").as_input_error()?;
     let answer = ScalabilityAnswer::new(&n, &x, options.fit.into(), options.confidence);

@@ -17,7 +17,7 @@ use textual::{plain_json, plain_path, plain_text, program, shell_path};
 
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::format::Format;
-use crate::exit::{self, AsInputError, CommandOutcome, INTERRUPTED, UNDECIDED};
+use crate::exit::{self, AsInputError, INTERRUPTED, Outcome, UNDECIDED};
 
 /// A report is as wide as the terminal, in columns, but within these bounds.
 const WIDTH_MIN: usize = 60;
@@ -196,14 +196,14 @@ pub(crate) fn print_answer(
     format: AnswerFormat,
     answer: &impl Serialize,
     text: impl FnOnce() -> String,
-) -> anyhow::Result<CommandOutcome> {
+) -> anyhow::Result<Outcome> {
     match format {
         AnswerFormat::Terminal => print(&text())?,
         AnswerFormat::Json => {
             print(&(plain_json(serde_json::to_string_pretty(answer)?) + "\n"))?;
         }
     }
-    Ok(CommandOutcome::Success)
+    Ok(Outcome::Success)
 }
 
 /// Prints `text`. It is not an error if the reader has gone away, as `head` does.
@@ -225,14 +225,14 @@ pub(crate) fn say(line: &str) {
 }
 
 /// The exit status of a command. Prints its error, if it has one.
-pub(crate) fn end(done: anyhow::Result<CommandOutcome>) -> ExitCode {
+pub(crate) fn end(done: anyhow::Result<Outcome>) -> ExitCode {
     ExitCode::from(match done {
-        Ok(CommandOutcome::Success) if page::has_failed() => 1,
-        Ok(CommandOutcome::Success) => 0,
-        Ok(CommandOutcome::WithFailures) => 1,
-        Ok(CommandOutcome::Undecided) => UNDECIDED,
-        Ok(CommandOutcome::ExitStatus(status)) => status,
-        Ok(CommandOutcome::Interrupted) => INTERRUPTED,
+        Ok(Outcome::Success) if page::has_failed() => 1,
+        Ok(Outcome::Success) => 0,
+        Ok(Outcome::WithFailures) => 1,
+        Ok(Outcome::Undecided) => UNDECIDED,
+        Ok(Outcome::ExitStatus(status)) => status,
+        Ok(Outcome::Interrupted) => INTERRUPTED,
         Err(error) => {
             say(&format!("fsprism: {}", exit::sentence_of(&error)));
             exit::status_of(&error)

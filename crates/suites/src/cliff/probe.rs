@@ -25,7 +25,7 @@ use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload}
 use crate::counters::{CounterDeltas, Counters};
 use crate::failure::failed;
 use crate::nanoseconds::nanos;
-use crate::neighbours::MachineSnapshot;
+use crate::neighbours::Snapshot;
 use crate::observed::Observed;
 use crate::operations::Operations;
 use crate::replicate::measuring_threads;
@@ -218,13 +218,13 @@ impl Probe<'_> {
     fn timed(&self, warm: WarmUpProgress) -> Result<TimedOperations, Failure> {
         let path = self.path();
         let mut watch = Watch::new(&path, self.span_bytes(), self.of.workload.threads as u64);
-        let look = MachineSnapshot::take(Some(self.counters));
+        let look = Snapshot::take(Some(self.counters));
         let before = self.counters.read().map_err(|error| failed(&error))?;
         let watching = self.writes().then_some(&mut watch);
         let outcome = self.run(self.window(warm), self.going_on(self.seed, warm), watching)?;
         let after = self.counters.read().map_err(|error| failed(&error))?;
         let deltas = after.since(&before);
-        let activity = MachineSnapshot::take(Some(self.counters)).since(&look);
+        let activity = Snapshot::take(Some(self.counters)).since(&look);
         let neighbours = activity.neighbours(measuring_threads(&outcome));
         let seen =
             if self.writes() { watch.into_evidence(self.target) } else { ProbeEvidence::default() };

@@ -92,7 +92,7 @@ const WRITE_BYTES: u64 = 8 << 20;
 
 /// What several do at once, and what they share.
 #[derive(Clone, Copy, Debug)]
-struct ScaledOperation {
+struct SharedWork {
     name: &'static str,
     title: &'static str,
     operation: Operation,
@@ -110,9 +110,9 @@ const fn own(
     title: &'static str,
     operation: Operation,
     rank: u32,
-) -> ScaledOperation {
+) -> SharedWork {
     let (sharing, span_bytes, entries) = (Sharing::Own, None, ENTRIES);
-    ScaledOperation { name, title, operation, sharing, span_bytes, entries, rank }
+    SharedWork { name, title, operation, sharing, span_bytes, entries, rank }
 }
 
 const fn same(
@@ -120,16 +120,16 @@ const fn same(
     title: &'static str,
     operation: Operation,
     rank: u32,
-) -> ScaledOperation {
-    ScaledOperation { sharing: Sharing::Same, ..own(name, title, operation, rank) }
+) -> SharedWork {
+    SharedWork { sharing: Sharing::Same, ..own(name, title, operation, rank) }
 }
 
 /// Low, medium and high sharing in the sense of Min et al., whose names are in comments.
-const SHARED: [ScaledOperation; 21] = [
+const SHARED: [SharedWork; 21] = [
     // DRBL, DRBM, DRBH
     own("read-own-files", "random read 4 KiB, own files", Operation::Read, 0),
     same("read-same-file", "random read 4 KiB, same file", Operation::Read, 0),
-    ScaledOperation {
+    SharedWork {
         span_bytes: Some(4096),
         ..same("read-same-block", "read of the same 4 KiB", Operation::Read, 2)
     },
@@ -143,13 +143,13 @@ const SHARED: [ScaledOperation; 21] = [
     // MRPL, MRPM, MRPH, which open files; a stat resolves the path in the same way.
     own("stat-own-directories", "stat, own directories", Operation::StatPresent, 1),
     same("stat-same-directory", "stat, same directory", Operation::StatPresent, 1),
-    ScaledOperation {
+    SharedWork {
         entries: 1,
         ..same("stat-same-name", "stat of the same name", Operation::StatPresent, 3)
     },
     // The same, plus the cost of an open and a close: all threads update one inode's open count.
     own("open-own-directories", "open and close, own directories", Operation::OpenClose, 3),
-    ScaledOperation {
+    SharedWork {
         entries: 1,
         ..same("open-same-name", "open and close of the same name", Operation::OpenClose, 3)
     },
@@ -176,11 +176,11 @@ fn curves_up_to(processors: usize) -> Vec<Benchmark> {
     let counts = counts(2 * processors as u64);
     let by_threads =
         SHARED.into_iter().flat_map(|one| benchmarks_by(Workers::Threads, one, &counts));
-    let later = |one: &ScaledOperation| if BY_PROCESSES_FIRST.contains(&one.name) { 1 } else { 3 };
+    let later = |one: &SharedWork| if BY_PROCESSES_FIRST.contains(&one.name) { 1 } else { 3 };
     let by_processes = SHARED.into_iter().flat_map(|one| {
         benchmarks_by(
             Workers::Processes,
-            ScaledOperation { rank: one.rank + later(&one), ..one },
+            SharedWork { rank: one.rank + later(&one), ..one },
             &counts,
         )
     });
@@ -203,7 +203,7 @@ fn counts(most: u64) -> Vec<u64> {
     [1, 2, 3, 4].into_iter().chain(doubled).take_while(|&count| count <= most).collect()
 }
 
-fn benchmarks_by(workers: Workers, shared: ScaledOperation, counts: &[u64]) -> Vec<Benchmark> {
+fn benchmarks_by(workers: Workers, shared: SharedWork, counts: &[u64]) -> Vec<Benchmark> {
     let (axis, words) = match workers {
         Workers::Threads => ("threads", ""),
         Workers::Processes => ("processes", ", by processes"),
@@ -247,8 +247,8 @@ fn exercised_dimension(operation: Operation) -> Dimension {
     }
 }
 
-fn workload(shared: ScaledOperation, threads: usize) -> Workload {
-    let ScaledOperation { operation, sharing, span_bytes, .. } = shared;
+fn workload(shared: SharedWork, threads: usize) -> Workload {
+    let SharedWork { operation, sharing, span_bytes, .. } = shared;
     // All pages in each pass, so that a later pass is not the first to write one.
     let is_write = operation == Operation::Write;
     let access = if is_write { Access::Shuffled } else { Access::Uniform };
@@ -256,7 +256,7 @@ fn workload(shared: ScaledOperation, threads: usize) -> Workload {
 }
 
 /// The same amount for each thread, whether each has its own or all share everything.
-fn file_set(shared: ScaledOperation, threads: u64) -> FileSetKind {
+fn file_set(shared: SharedWork, threads: u64) -> FileSetKind {
     let count = match shared.sharing {
         Sharing::Own => usize_of(threads),
         Sharing::Same => 1,

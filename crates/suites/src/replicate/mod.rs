@@ -27,7 +27,7 @@ use crate::fragmentation::FragmentCounts;
 use crate::live_target::LiveTarget;
 use crate::nanoseconds::nanos;
 use crate::need::overlap_percent;
-use crate::neighbours::{MachineSnapshot, MeasuringThreads};
+use crate::neighbours::{MeasuringThreads, Snapshot};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations, Question};
 use crate::processors::processors;
@@ -178,11 +178,10 @@ impl Execution<'_> {
         let restless = settle::until_steady(self, &file_set)?;
         let state_ns = nanos(began.elapsed());
         let running = Instant::now();
-        let look = MachineSnapshot::take(Some(&counters));
+        let look = Snapshot::take(Some(&counters));
         let (outcome, deltas, before_run) = self.run(&mut session, &counters)?;
-        let neighbours = MachineSnapshot::take(Some(&counters))
-            .since(&look)
-            .neighbours(measuring_threads(&outcome));
+        let neighbours =
+            Snapshot::take(Some(&counters)).since(&look).neighbours(measuring_threads(&outcome));
         let run_ns = nanos(running.elapsed());
         let proving = Instant::now();
         let (written, entered) = match idle {
@@ -416,13 +415,13 @@ impl Execution<'_> {
     fn other_time_ns(
         &self,
         live: &LiveTarget,
-        before: &MachineSnapshot,
+        before: &Snapshot,
         outcome: &Outcome,
     ) -> Result<Option<f64>, Failure> {
         if self.of.changes_anything() {
             live.target.sync().map_err(|error| failed(&error))?;
         }
-        let activity = MachineSnapshot::take(None).since(before);
+        let activity = Snapshot::take(None).since(before);
         let operations = outcome.recorder.operations() + outcome.course.whole_start().operations;
         let servants_ns = activity.servants_ns(outcome.threads_ns);
         Ok(servants_ns.map(|servants_ns| servants_ns as f64 / operations.max(1) as f64))

@@ -19,4 +19,4 @@ pub(crate) use path::{
 };
 pub(crate) use readdir::Readdir;
 pub(crate) use rename::{EntryShare, Rename};
-pub(crate) use transfer::{DataFile, Read, RequestLocation, Spacing, Transfer, Write};
+pub(crate) use transfer::{DataFile, Location, Read, Spacing, Transfer, Write};

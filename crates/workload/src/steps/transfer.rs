@@ -75,7 +75,7 @@ impl Spacing {
 
 /// The location of one request.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct RequestLocation {
+pub(crate) struct Location {
     pub(crate) file: usize,
     pub(crate) offset_bytes: u64,
     /// For a write: where in the payload its data begin.
@@ -89,7 +89,7 @@ pub(crate) struct Transfer<C, F = OwnedFd> {
     pub(crate) choose: C,
     pub(crate) spacing: Spacing,
     pub(crate) io_path: IoPath,
-    pub(crate) locations: Vec<RequestLocation>,
+    pub(crate) locations: Vec<Location>,
 }
 
 impl<C: Choose, F> Transfer<C, F> {
@@ -101,15 +101,15 @@ impl<C: Choose, F> Transfer<C, F> {
         io_path: IoPath,
         slots: usize,
     ) -> Self {
-        Self { files, choose, spacing, io_path, locations: vec![RequestLocation::default(); slots] }
+        Self { files, choose, spacing, io_path, locations: vec![Location::default(); slots] }
     }
 
     #[inline(always)]
-    pub(crate) fn next_location(&mut self) -> RequestLocation {
+    pub(crate) fn next_location(&mut self) -> Location {
         let position = self.choose.next_position();
         let file = &self.files[position.resource];
         let offset_bytes = file.descriptor_offset_bytes(self.spacing.offset_bytes(position.choice));
-        RequestLocation { file: position.resource, offset_bytes, payload_start: 0 }
+        Location { file: position.resource, offset_bytes, payload_start: 0 }
     }
 
     fn explain(&self, fault: Fault, slot: usize) -> EngineError {

@@ -12,12 +12,12 @@ use textual::plain_path;
 
 use crate::arguments::footprint::DiffOptions;
 use crate::commands::footprint::study::{StudiedTraces, categorised, studied};
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output::destination::Destination;
 use crate::output::{self, page};
 
 /// Compares traces.
-pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Outcome> {
     let out = options.out.as_deref().map(page::destination).transpose()?;
     let mut warnings = Vec::new();
     // Only the page shows misses.
@@ -62,12 +62,12 @@ fn write(
     compared: &[ComparedPair],
     caches: Option<&Hierarchy>,
     warnings: &[String],
-) -> anyhow::Result<CommandOutcome> {
+) -> anyhow::Result<Outcome> {
     let caches = caches.map(|caches| recorded(caches, CachesOrigin::Machine));
     let comparison = Comparison { caches: caches.as_ref(), warnings };
     out.write(render_comparison(compared, &comparison).as_bytes())?;
     output::print_written(out.path())?;
-    Ok(CommandOutcome::Success)
+    Ok(Outcome::Success)
 }
 
 /// Two traces and what changed between them; `None` if they have no operation in common.

@@ -18,11 +18,11 @@ use serde::Serialize;
 
 use crate::arguments::footprint::{FootprintCommand, ModelOptions, SimulateOptions};
 use crate::commands::footprint::caches::CacheOptions;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 
 /// Runs a subcommand of `fsprism footprint`.
-pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<Outcome> {
     match command {
         FootprintCommand::Trace(options) => trace::trace(options),
         FootprintCommand::Model(options) => model(options),
@@ -33,7 +33,7 @@ pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<CommandOut
     }
 }
 
-fn model(options: &ModelOptions) -> anyhow::Result<CommandOutcome> {
+fn model(options: &ModelOptions) -> anyhow::Result<Outcome> {
     let ModelOptions { lines, footprint, file, ref phases, ref output } = *options;
     let phases = phases.clone();
     let naive = Naive::new(Question { lines, footprint, file, phases }).as_input_error()?;
@@ -58,7 +58,7 @@ struct RegionReport {
     report: Report,
 }
 
-fn simulate(options: &SimulateOptions) -> anyhow::Result<CommandOutcome> {
+fn simulate(options: &SimulateOptions) -> anyhow::Result<Outcome> {
     let is_machine = options.caches.is_empty();
     let SimulateOptions { ref caches, policy, inclusion, seed, .. } = *options;
     let hierarchy = CacheOptions { caches, policy, inclusion, seed }.hierarchy()?;

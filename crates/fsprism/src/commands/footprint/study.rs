@@ -17,7 +17,7 @@ use footprint_study::{
 use footprint_trace::header::MAGIC;
 
 use crate::arguments::footprint::{FramesOf, MapOptions, Of, StacksOptions};
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output::{self, destination::Destination};
 
 /// How many lines of a map the terminal shows unless all are asked for.
@@ -68,7 +68,7 @@ fn selected<'a>(
 }
 
 /// Draws maps.
-pub(crate) fn map(options: &MapOptions) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Outcome> {
     let studied = studied(&options.path, &Questions::default())?;
     let executed = selected(&studied.traces, options.operation.as_deref()).as_input_error()?;
     let wanted = CachemapOf::ALL.into_iter().filter(|of| match options.of {
@@ -85,7 +85,7 @@ pub(crate) fn map(options: &MapOptions) -> anyhow::Result<CommandOutcome> {
     }
     if let Some(png) = &options.png {
         draw(png, options.scale, &maps)?;
-        return Ok(CommandOutcome::Success);
+        return Ok(Outcome::Success);
     }
     let rows = if options.all { Rows::All } else { Rows::Wasteful(LINES_SHOWN) };
     let document = MapDocument {
@@ -116,7 +116,7 @@ fn draw(path: &Path, byte_pixels: u32, maps: &[(&Executed, Cachemap)]) -> anyhow
 }
 
 /// Shows trees of stacks.
-pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<Outcome> {
     let caches = caches_of(&::machine::describe::describe().caches);
     let StudiedTraces { traces, warnings } = studied(&options.path, &Questions { caches })?;
     let traces = categorised(traces, options.categories.as_deref())?;
@@ -131,7 +131,7 @@ pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<CommandOutcome> 
     }
     if options.folded {
         output::print(&text::folded(&trees))?;
-        return Ok(CommandOutcome::Success);
+        return Ok(Outcome::Success);
     }
     let document = StacksDocument { schema_version: SCHEMA_VERSION, trees, warnings };
     output::print_answer(options.output.format, &document, || {

@@ -18,7 +18,7 @@ use serde::Serialize;
 use textual::{plain_path, plain_text};
 
 use crate::arguments::footprint::TraceOptions;
-use crate::exit::{AsInputError, CommandOutcome, InterruptedEarly};
+use crate::exit::{AsInputError, InterruptedEarly, Outcome};
 use crate::output;
 use crate::session::start;
 use crate::session::tracing::Guests;
@@ -54,7 +54,7 @@ struct RegionAnswer {
     figures: Figures,
 }
 
-pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<Outcome> {
     let answer = match options.command.is_empty() {
         true => trace_targets(options)?,
         false => trace_program(options)?,
@@ -63,7 +63,7 @@ pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<CommandOutcome> {
     words.for_each(|why| output::say(why));
     let has_failed = !answer.failed.is_empty();
     let done = output::print_answer(options.output.format, &answer, || text(&answer))?;
-    Ok(if has_failed { CommandOutcome::WithFailures } else { done })
+    Ok(if has_failed { Outcome::WithFailures } else { done })
 }
 
 /// Refuses a directory that already contains traces, before anything is waited for or made.

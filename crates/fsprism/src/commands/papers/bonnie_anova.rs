@@ -10,7 +10,7 @@ use suites::classic::bonnie_anova::TARGETS;
 use super::paper_run::{BLOCKS, measure_or_read, measuring, owned};
 use super::{Paper, bonnie_in_guest};
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 use crate::session::targets;
 
@@ -40,18 +40,14 @@ impl Paper for BonnieAnova {
         true
     }
 
-    fn reproduce(
-        &self,
-        item: Option<&str>,
-        options: &ReproduceOptions,
-    ) -> anyhow::Result<CommandOutcome> {
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         if item.is_some() { published(options) } else { whole(options) }
     }
 }
 
 /// Measures Bonnie as the paper did, or takes an earlier run, and compares it with the paper. If
 /// none of the file systems can be made, only the paper's own numbers are shown.
-fn whole(options: &ReproduceOptions) -> anyhow::Result<CommandOutcome> {
+fn whole(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let how = measuring(options, BLOCKS);
     if options.run.is_none()
         && let Some(why) = targets::why_none(&owned(&TARGETS), &how.making)?
@@ -76,7 +72,7 @@ fn whole(options: &ReproduceOptions) -> anyhow::Result<CommandOutcome> {
 }
 
 /// Shows the paper's numbers as published and as computed again.
-fn published(options: &ReproduceOptions) -> anyhow::Result<CommandOutcome> {
+fn published(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let reproduction = bonnie_anova::reproduce(None, None)?;
     let width = output::terminal_options().width;
     output::print_answer(options.output.format, &reproduction, || reproduction.text(width))

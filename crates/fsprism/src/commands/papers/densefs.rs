@@ -14,7 +14,7 @@ use crate::arguments::footprint::{CachesOptions, FootprintOptions, TracingOption
 use crate::arguments::guests::GuestKernel;
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::footprint;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 
 pub(super) struct DenseFs;
@@ -33,11 +33,7 @@ impl Paper for DenseFs {
     }
 
     /// Traces the operations of an item, or takes an earlier run, and compares it with the paper.
-    fn reproduce(
-        &self,
-        item: Option<&str>,
-        options: &ReproduceOptions,
-    ) -> anyhow::Result<CommandOutcome> {
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         let part = match item {
             None => Part::Whole,
             Some(name) => Part::of_name(name)
@@ -65,11 +61,7 @@ impl Paper for DenseFs {
         let width = output::terminal_options().width;
         output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
         output::say(&name);
-        Ok(if reproduction.missing.is_empty() {
-            CommandOutcome::Success
-        } else {
-            CommandOutcome::WithFailures
-        })
+        Ok(if reproduction.missing.is_empty() { Outcome::Success } else { Outcome::WithFailures })
     }
 }
 

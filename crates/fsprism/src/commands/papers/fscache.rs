@@ -11,7 +11,7 @@ use crate::arguments::guests::GuestKernel;
 use crate::arguments::network::{FscacheOptions, NetworkArguments};
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::fscache as rig;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output::{self, page};
 
 pub(super) struct FsCache;
@@ -31,13 +31,9 @@ impl Paper for FsCache {
 
     /// Measures a network file system's cache with the paper's version of NFS, or takes an earlier
     /// run.
-    fn reproduce(
-        &self,
-        _: Option<&str>,
-        options: &ReproduceOptions,
-    ) -> anyhow::Result<CommandOutcome> {
+    fn reproduce(&self, _: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         let (path, directory, done) = match &options.run {
-            Some(path) => (path.clone(), None, CommandOutcome::Success),
+            Some(path) => (path.clone(), None, Outcome::Success),
             None => {
                 let asked = FscacheOptions {
                     benchmarks: Vec::new(),

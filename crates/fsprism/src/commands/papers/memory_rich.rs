@@ -8,7 +8,7 @@ use super::Paper;
 use super::paper_run::{measure_or_read, measuring};
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::traffic;
-use crate::exit::CommandOutcome;
+use crate::exit::Outcome;
 use crate::output;
 
 /// Number of times that each point is run. All points together take only a second; on a shared
@@ -35,11 +35,7 @@ impl Paper for MemoryRich {
         MODEL_ITEMS.contains(&item)
     }
 
-    fn reproduce(
-        &self,
-        item: Option<&str>,
-        options: &ReproduceOptions,
-    ) -> anyhow::Result<CommandOutcome> {
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         match item {
             Some(item) if self.is_computed(item) => {
                 let model = memory_rich::model();
@@ -53,7 +49,7 @@ impl Paper for MemoryRich {
 }
 
 /// Measures the tables and figures, or takes an earlier run.
-fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<CommandOutcome> {
+fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let how = measuring(options, BLOCKS);
     let earlier = options.run.as_ref();
     let measured = measure_or_read(SUITE, suite, None, &TARGETS, &how, earlier)?;

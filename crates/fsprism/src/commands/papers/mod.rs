@@ -11,7 +11,7 @@ mod rocket_science;
 use serde_json::json;
 
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 
 /// A paper that can be reproduced. The command, its list of papers, completions and refusals are
@@ -37,11 +37,7 @@ trait Paper {
     }
 
     /// Reproduces one item, or the whole paper.
-    fn reproduce(
-        &self,
-        item: Option<&str>,
-        options: &ReproduceOptions,
-    ) -> anyhow::Result<CommandOutcome>;
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome>;
 }
 
 /// All papers.
@@ -56,7 +52,7 @@ fn papers() -> [Box<dyn Paper>; 5] {
 }
 
 /// Reproduces what was named; without a name, lists the papers.
-pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let papers = papers();
     let Some(wanted) = wanted(options)? else {
         let list: Vec<_> = papers

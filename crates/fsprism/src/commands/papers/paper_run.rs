@@ -14,7 +14,7 @@ use crate::arguments::making::Making;
 use crate::arguments::measuring::Measuring;
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::timed;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output::{self, page};
 use crate::session::targets::Choice;
 
@@ -38,16 +38,12 @@ impl PaperRun {
     }
 
     /// Writes its page, if it was made now, and prints its path.
-    pub(super) fn end(&self) -> CommandOutcome {
+    pub(super) fn end(&self) -> Outcome {
         if let Some(directory) = &self.directory {
             page::write_into(directory, &AnalysedRun::new(&self.run, &self.path));
         }
         output::say(&self.name());
-        if self.reason == EndReason::Interrupted {
-            CommandOutcome::Interrupted
-        } else {
-            CommandOutcome::Success
-        }
+        if self.reason == EndReason::Interrupted { Outcome::Interrupted } else { Outcome::Success }
     }
 }
 

@@ -6,7 +6,7 @@ use suites::ROCKET_SCIENCE_TARGETS;
 use super::Paper;
 use super::paper_run::{BLOCKS, measure_or_read, measuring};
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::CommandOutcome;
+use crate::exit::Outcome;
 use crate::output;
 
 const NAME: &str = "rocket-science";
@@ -27,11 +27,7 @@ impl Paper for RocketScience {
     }
 
     /// Measures the case study, or takes an earlier run, and compares it with the paper.
-    fn reproduce(
-        &self,
-        item: Option<&str>,
-        options: &ReproduceOptions,
-    ) -> anyhow::Result<CommandOutcome> {
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         let suite = item.map_or_else(|| NAME.to_owned(), |item| format!("{NAME}/{item}"));
         let how = measuring(options, BLOCKS);
         let (targets, earlier) = (&ROCKET_SCIENCE_TARGETS, options.run.as_ref());

@@ -9,7 +9,7 @@ use textual::{Indent, list, plural, wrap};
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::format::Format;
 use crate::arguments::measuring::Measuring;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 
 const BENCHMARKS: Indent = Indent { first: 2, rest: 6 };
@@ -45,7 +45,7 @@ pub(super) fn check(format: Format) -> anyhow::Result<()> {
 }
 
 /// Prints the plan of a run that ended after its pilot.
-pub(super) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<CommandOutcome> {
+pub(super) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<Outcome> {
     let planned = run.lines.iter().rev().find_map(|line| match line {
         Line::Planned(planned) => Some(planned),
         Line::Start(_)
@@ -58,7 +58,7 @@ pub(super) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<CommandO
         | Line::CellFailed(_)
         | Line::End(_) => None,
     });
-    let Some(planned) = planned else { return Ok(CommandOutcome::Interrupted) };
+    let Some(planned) = planned else { return Ok(Outcome::Interrupted) };
     let format = measuring.output.format.for_answers().unwrap_or(AnswerFormat::Terminal);
     output::print_answer(format, &document(run, planned, measuring), || {
         text(run, planned, measuring, output::terminal_options().width)

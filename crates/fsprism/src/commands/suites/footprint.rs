@@ -16,7 +16,7 @@ use crate::arguments::footprint_values::CacheArgument;
 use crate::arguments::help;
 use crate::commands::footprint::caches::CacheOptions;
 use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow};
-use crate::exit::{AsInputError, CommandOutcome, InterruptedEarly};
+use crate::exit::{AsInputError, InterruptedEarly, Outcome};
 use crate::output::{self, ReportForm};
 use crate::session::start;
 use crate::session::tracing::Guests;
@@ -51,7 +51,7 @@ impl Runnable for FootprintSuite {
         help::FOOTPRINT_EXAMPLES.to_owned()
     }
 
-    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<CommandOutcome> {
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Outcome> {
         let options = FootprintOptions::from_arg_matches_mut(given)?;
         options.guests.output.format.check(SUITE)?;
         let FootprintRun { directory, failed } = trace("run", &options)?;
@@ -59,9 +59,9 @@ impl Runnable for FootprintSuite {
         let document = output::print_measured(&directory, &form)?;
         output::print_path(directory.path(), &form)?;
         Ok(if failed {
-            CommandOutcome::WithFailures
+            Outcome::WithFailures
         } else {
-            CommandOutcome::of_run(EndReason::Blocks, &document)
+            Outcome::of_run(EndReason::Blocks, &document)
         })
     }
 }

@@ -21,7 +21,7 @@ use crate::arguments::format::Format;
 use crate::arguments::help;
 use crate::arguments::network::{FscacheOptions, NetworkArguments};
 use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow, mounted};
-use crate::exit::{AsInputError, CommandOutcome, InterruptedEarly};
+use crate::exit::{AsInputError, InterruptedEarly, Outcome};
 use crate::output::{self, ReportForm, page};
 use crate::session::start;
 
@@ -65,7 +65,7 @@ impl Runnable for FscacheSuite {
         help::FSCACHE_EXAMPLES.to_owned()
     }
 
-    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<CommandOutcome> {
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Outcome> {
         let options = FscacheOptions::from_arg_matches_mut(given)?;
         let format = options.guests.output.format;
         format.check(SUITE)?;
@@ -96,11 +96,11 @@ impl FscacheRun {
     }
 
     /// How the command that made the run ends.
-    pub(crate) fn outcome(&self) -> CommandOutcome {
+    pub(crate) fn outcome(&self) -> Outcome {
         match self.ended {
-            Ended::Stopped => CommandOutcome::Interrupted,
-            Ended::Done if self.failed => CommandOutcome::WithFailures,
-            Ended::Done => CommandOutcome::Success,
+            Ended::Stopped => Outcome::Interrupted,
+            Ended::Done if self.failed => Outcome::WithFailures,
+            Ended::Done => Outcome::Success,
         }
     }
 }

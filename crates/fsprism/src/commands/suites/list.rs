@@ -6,7 +6,7 @@ use suites::{COLUMNS, Relation, Suite, TableOneRow};
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::format::Format;
 use crate::commands::suites::{self as registry, BenchmarkRow, SuiteRow};
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 
 const LEGEND: &str = "
@@ -17,7 +17,7 @@ Benchmarks of nano (and of the survey, which takes its quick forms from there):
 const TITLE_WIDTH: usize = 39;
 
 /// Prints all suites and the table of dimensions, or the benchmarks of one suite.
-pub(super) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<CommandOutcome> {
+pub(super) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Outcome> {
     let rows = match suite {
         Some(name) => vec![registry::row(name).as_input_error()?],
         None => registry::rows(),
@@ -38,7 +38,7 @@ pub(super) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Comman
         }
     };
     output::print(&text)?;
-    Ok(CommandOutcome::Success)
+    Ok(Outcome::Success)
 }
 
 /// The names of a suite's benchmarks, as `--benchmark` takes them, and their titles.

@@ -30,7 +30,7 @@ use crate::commands::suites::footprint::FootprintSuite;
 use crate::commands::suites::fscache::FscacheSuite;
 use crate::commands::suites::sprite_lfs::SpriteLfs;
 use crate::commands::suites::timed::Timed;
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::session::named;
 
 /// The suite that also has its own command.
@@ -80,7 +80,7 @@ pub(crate) trait Runnable {
     }
 
     /// Measures as its options say, and prints the result.
-    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<CommandOutcome>;
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Outcome>;
 }
 
 /// All suites: first those that are timed on targets, then those that are measured in guests.
@@ -180,13 +180,13 @@ pub(crate) fn add_survey_to(command: Command) -> Command {
 }
 
 /// `fsprism survey`.
-pub(crate) fn survey(given: &mut ArgMatches) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn survey(given: &mut ArgMatches) -> anyhow::Result<Outcome> {
     let suite = timed(SURVEY).as_input_error()?;
     Timed::plain(suite).run_as(SURVEY, given, |_| Ok(None))
 }
 
 /// `fsprism run` with a suite.
-pub(crate) fn run(name: &str, given: &mut ArgMatches) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn run(name: &str, given: &mut ArgMatches) -> anyhow::Result<Outcome> {
     if given.get_flag(LIST) {
         return list::list(OutputOptions::from_arg_matches(given)?.format, Some(name));
     }
@@ -195,7 +195,7 @@ pub(crate) fn run(name: &str, given: &mut ArgMatches) -> anyhow::Result<CommandO
 }
 
 /// `fsprism run` without a suite.
-pub(crate) fn run_without(options: ResumeOptions) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn run_without(options: ResumeOptions) -> anyhow::Result<Outcome> {
     if options.list {
         return list::list(options.output.format, None);
     }

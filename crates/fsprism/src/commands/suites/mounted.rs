@@ -13,13 +13,13 @@ use targets::{Location, TargetSpec};
 use crate::arguments::making::Making;
 use crate::arguments::network::FscacheOptions;
 use crate::commands::suites::fscache::{self, FscacheRun};
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 use crate::session::start;
 use crate::session::targets::Choice;
 
 /// Measures on the mount that `at` names, and prints the run.
-pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<CommandOutcome> {
+pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<Outcome> {
     let (arguments, how) = (&options.network, &options.guests);
     let spec: TargetSpec = at.parse().as_input_error()?;
     let Location::Directory(path) = &spec.location else {

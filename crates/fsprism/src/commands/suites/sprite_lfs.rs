@@ -11,7 +11,7 @@ use crate::arguments::sprite_lfs::{CACHE_TRAFFIC, SpriteLfsArguments};
 use crate::commands::suites::timed::{Timed, TimedRequest};
 use crate::commands::suites::traffic::Traffic;
 use crate::commands::suites::{Runnable, SuiteRow};
-use crate::exit::CommandOutcome;
+use crate::exit::Outcome;
 
 /// The suite sprite-lfs.
 pub(super) struct SpriteLfs(pub(super) Suite);
@@ -52,7 +52,7 @@ impl Runnable for SpriteLfs {
         Some(&self.0)
     }
 
-    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<CommandOutcome> {
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Outcome> {
         let Counting { simulated, kernel } = Counting::from_arg_matches_mut(given)?;
         let is_counted = given.get_flag(CACHE_TRAFFIC);
         let traffic = |asked: &TimedRequest| match &asked.suite.classic {

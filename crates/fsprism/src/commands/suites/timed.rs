@@ -14,7 +14,7 @@ use crate::arguments::measuring::{FileSize, Lasting, Measuring, Offered};
 use crate::commands::several_runs;
 use crate::commands::suites::traffic::Traffic;
 use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow, dry_run};
-use crate::exit::{AsInputError, CommandOutcome};
+use crate::exit::{AsInputError, Outcome};
 use crate::output;
 use crate::session::targets::Choice;
 use crate::session::timed::Session;
@@ -97,7 +97,7 @@ impl Timed {
         command: &str,
         given: &mut ArgMatches,
         traffic: impl FnOnce(&TimedRequest) -> anyhow::Result<Option<Traffic>>,
-    ) -> anyhow::Result<CommandOutcome> {
+    ) -> anyhow::Result<Outcome> {
         let asked = self.parse(given)?;
         if let Some(path) = &asked.measuring.resume {
             return resume(&named::run_to_resume(path)?, &asked.measuring);
@@ -150,7 +150,7 @@ impl Runnable for Timed {
         Some(&self.suite)
     }
 
-    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<CommandOutcome> {
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Outcome> {
         self.run_as("run", given, |_| Ok(None))
     }
 }
@@ -170,7 +170,7 @@ pub(crate) struct TimedRequest {
 }
 
 /// Continues a run that was interrupted or is given more time.
-pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<Outcome> {
     refuse_other_kinds(path)?;
     let form = loads::report_form(measuring)?;
     if measuring.budget.is_none() && has_ended(path)? {
@@ -180,7 +180,7 @@ pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<Comma
             // A directory that cannot be written keeps the page it has.
             Err(_) => output::print_run(path, &form)?,
         };
-        return Ok(CommandOutcome::of_run(EndReason::NothingLeft, &document));
+        return Ok(Outcome::of_run(EndReason::NothingLeft, &document));
     }
     let suite = Run::read(path).as_input_error()?.manifest.run.suite;
     form.format.check(&suite)?;
@@ -212,7 +212,7 @@ fn measure(
     command: &str,
     asked: &TimedRequest,
     traffic: Option<&Traffic>,
-) -> anyhow::Result<CommandOutcome> {
+) -> anyhow::Result<Outcome> {
     let TimedRequest { suite, targets, measuring } = asked;
     let form = loads::report_form(measuring)?;
     let had_runs = Path::new(runner::RUNS).exists();
@@ -226,7 +226,7 @@ fn measure(
     if measuring.dry_run {
         dry_run::check(measuring.output.format)?;
         let done = dry_run(command, &suite, choice, measuring, &stop)?;
-        if traffic.is_some() && done == CommandOutcome::Success {
+        if traffic.is_some() && done == Outcome::Success {
             output::say("guests would then count what each phase moves through caches");
         }
         return Ok(done);
@@ -240,7 +240,7 @@ fn measure(
             // Another process may have started a run there in the meantime.
             let _holds_runs = std::fs::remove_dir(runner::RUNS);
         }
-        return ended.map(|_| CommandOutcome::Success).as_input_error();
+        return ended.map(|_| Outcome::Success).as_input_error();
     }
     print(&directory, ended, &form, traffic)
 }
@@ -251,16 +251,16 @@ fn print(
     ended: anyhow::Result<EndReason>,
     form: &output::ReportForm,
     traffic: Option<&Traffic>,
-) -> anyhow::Result<CommandOutcome> {
+) -> anyhow::Result<Outcome> {
     let counted = match traffic {
         Some(traffic) if ended.as_ref().is_ok_and(|why| *why != EndReason::Interrupted) => {
             // Failing to count must not lose what was timed.
             traffic.add_to(directory).unwrap_or_else(|error| {
                 output::say(&format!("cache traffic was not counted: {error:#}"));
-                CommandOutcome::WithFailures
+                Outcome::WithFailures
             })
         }
-        _ => CommandOutcome::Success,
+        _ => Outcome::Success,
     };
     let printed = output::print_measured(directory, form);
     let (document, reason) = match (printed, ended) {
@@ -269,8 +269,8 @@ fn print(
         (printed, ended) => (printed?, ended?),
     };
     output::print_path(directory.path(), form)?;
-    let done = CommandOutcome::of_run(reason, &document);
-    Ok(if done == CommandOutcome::Success { counted } else { done })
+    let done = Outcome::of_run(reason, &document);
+    Ok(if done == Outcome::Success { counted } else { done })
 }
 
 /// Measures a suite without printing anything, for a command that prints the run itself.
@@ -296,7 +296,7 @@ fn dry_run(
     choice: Choice<'_>,
     measuring: &Measuring,
     stop: &Arc<AtomicBool>,
-) -> anyhow::Result<CommandOutcome> {
+) -> anyhow::Result<Outcome> {
     let place = ::targets::TemporaryDirectory::make()?;
     let session = Session::begin(command, suite, choice, measuring, Some(place.path()), stop)?;
     let (directory, ended) = session.measure(stop);
@@ -304,7 +304,7 @@ fn dry_run(
         if ended.as_ref().is_err_and(is_too_short) { ended.as_input_error() } else { ended };
     let is_interrupted = ended? == EndReason::Interrupted;
     if is_interrupted {
-        Ok(CommandOutcome::Interrupted)
+        Ok(Outcome::Interrupted)
     } else {
         dry_run::print(&directory.read()?, measuring)
     }

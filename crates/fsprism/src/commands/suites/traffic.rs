@@ -15,7 +15,7 @@ use suites::classic::sprite_lfs;
 use crate::arguments::footprint_values::{CacheArgument, cache};
 use crate::arguments::sprite_lfs::words;
 use crate::commands::suites::footprint::{caches, recorded_caches};
-use crate::exit::{AsInputError, CommandOutcome, InterruptedEarly};
+use crate::exit::{AsInputError, InterruptedEarly, Outcome};
 use crate::output;
 use crate::session::tracing::Guests;
 
@@ -30,7 +30,7 @@ const BYTES_MAX: u64 = 96 << 20;
 const CACHES_OF_PAPER: [&str; 3] = ["l1i=16k,32,4", "l1d=16k,32,4", "l2=256k,32,8"];
 
 /// Counts what the paper counted, beside the run that was made for it.
-pub(crate) fn count_for_paper(run: &RunDirectory) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn count_for_paper(run: &RunDirectory) -> anyhow::Result<Outcome> {
     let caches: Result<Vec<CacheArgument>, String> =
         CACHES_OF_PAPER.map(cache).into_iter().collect();
     let caches = caches.map_err(anyhow::Error::msg)?;
@@ -92,7 +92,7 @@ impl Traffic {
 
     /// Counts on the targets of a run, and stores the counts in the run's directory. A target that
     /// cannot be made in a guest is reported.
-    pub(crate) fn add_to(&self, run: &RunDirectory) -> anyhow::Result<CommandOutcome> {
+    pub(crate) fn add_to(&self, run: &RunDirectory) -> anyhow::Result<Outcome> {
         output::say("counting in guests what each phase moves into and out of caches");
         let tracing = self.guests.ready()?;
         let manifest = run.read()?.manifest;
@@ -100,7 +100,7 @@ impl Traffic {
         let trace = directory.empty_traces()?.join("trace");
         let begun = Instant::now();
         let (mut traced, mut skipped) = (Vec::new(), Vec::new());
-        let mut end = CommandOutcome::Success;
+        let mut end = Outcome::Success;
         for target in &manifest.targets {
             let why = match in_guest(target) {
                 _ if self.guests.is_stopped() => "it was interrupted".to_owned(),
@@ -110,7 +110,7 @@ impl Traffic {
                         continue;
                     }
                     Err(error) => {
-                        end = CommandOutcome::WithFailures;
+                        end = Outcome::WithFailures;
                         directory.shown(&format!("{:#}", anyhow::Error::from(error)))
                     }
                 },
@@ -120,15 +120,11 @@ impl Traffic {
             skipped.push(Skipped { target: target.label.clone(), why });
         }
         if self.guests.is_stopped() {
-            end = CommandOutcome::Interrupted;
+            end = Outcome::Interrupted;
         }
         if traced.is_empty() {
             directory.give_up()?;
-            return Ok(if end == CommandOutcome::Success {
-                CommandOutcome::WithFailures
-            } else {
-                end
-            });
+            return Ok(if end == Outcome::Success { Outcome::WithFailures } else { end });
         }
         directory.remove_traces()?;
         let manifest = self.manifest(manifest, &traced, skipped);

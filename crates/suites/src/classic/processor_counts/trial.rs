@@ -23,7 +23,7 @@ const WORD_BYTES: usize = 8;
 
 /// Work whose events are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KnownWork {
+pub(super) enum Work {
     /// Reads one word from each line of an array that is larger than the cache and was read before.
     ReadArray,
     /// Writes one word to each line of the same array.
@@ -31,14 +31,14 @@ pub(super) enum KnownWork {
     /// Reads a few lines, the same number of times.
     ReadFew,
     /// Reads words from a few lines.
-    Loads(WordAlignment),
+    Loads(Alignment),
     /// Writes words to a few lines.
-    Stores(WordAlignment),
+    Stores(Alignment),
 }
 
 /// Where words are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WordAlignment {
+pub(super) enum Alignment {
     Aligned,
     /// Each across two lines.
     AcrossLines,
@@ -82,21 +82,19 @@ impl EventTrial {
     pub(super) fn agrees(
         &mut self,
         what: ProcessorCount,
-        mut count: impl FnMut(&mut Self, KnownWork) -> Option<u64>,
+        mut count: impl FnMut(&mut Self, Work) -> Option<u64>,
     ) -> bool {
         let (often, never) = match what {
-            ProcessorCount::L2BytesIn => (KnownWork::ReadArray, KnownWork::ReadFew),
-            ProcessorCount::L2BytesOut => (KnownWork::WriteArray, KnownWork::ReadArray),
-            ProcessorCount::MisalignedLoads => (
-                KnownWork::Loads(WordAlignment::AcrossLines),
-                KnownWork::Loads(WordAlignment::Aligned),
-            ),
-            ProcessorCount::MisalignedStores => (
-                KnownWork::Stores(WordAlignment::AcrossLines),
-                KnownWork::Stores(WordAlignment::Aligned),
-            ),
+            ProcessorCount::L2BytesIn => (Work::ReadArray, Work::ReadFew),
+            ProcessorCount::L2BytesOut => (Work::WriteArray, Work::ReadArray),
+            ProcessorCount::MisalignedLoads => {
+                (Work::Loads(Alignment::AcrossLines), Work::Loads(Alignment::Aligned))
+            }
+            ProcessorCount::MisalignedStores => {
+                (Work::Stores(Alignment::AcrossLines), Work::Stores(Alignment::Aligned))
+            }
         };
-        let mut share = |work: KnownWork| {
+        let mut share = |work: Work| {
             // Done once beforehand, so that it finds caches as it leaves them.
             self.perform(work);
             let mut all = [0; TIMES];
@@ -111,15 +109,15 @@ impl EventTrial {
     }
 
     /// Performs an act.
-    pub(super) fn perform(&mut self, work: KnownWork) {
+    pub(super) fn perform(&mut self, work: Work) {
         let in_lines = WordPositions { first: 0, step: self.line_bytes };
         let lines = self.lines();
         match work {
-            KnownWork::ReadArray => read(&self.array, in_lines, lines),
-            KnownWork::WriteArray => write(&mut self.array, in_lines, lines),
-            KnownWork::ReadFew => read(&self.few_lines, in_lines, lines),
-            KnownWork::Loads(alignment) => read(&self.few_lines, self.words(alignment), ACCESSES),
-            KnownWork::Stores(alignment) => {
+            Work::ReadArray => read(&self.array, in_lines, lines),
+            Work::WriteArray => write(&mut self.array, in_lines, lines),
+            Work::ReadFew => read(&self.few_lines, in_lines, lines),
+            Work::Loads(alignment) => read(&self.few_lines, self.words(alignment), ACCESSES),
+            Work::Stores(alignment) => {
                 let words = self.words(alignment);
                 write(&mut self.few_lines, words, ACCESSES);
             }
@@ -127,10 +125,10 @@ impl EventTrial {
     }
 
     /// The number of accesses in an act.
-    fn events(&self, work: KnownWork) -> usize {
+    fn events(&self, work: Work) -> usize {
         match work {
-            KnownWork::ReadArray | KnownWork::WriteArray | KnownWork::ReadFew => self.lines(),
-            KnownWork::Loads(_) | KnownWork::Stores(_) => ACCESSES,
+            Work::ReadArray | Work::WriteArray | Work::ReadFew => self.lines(),
+            Work::Loads(_) | Work::Stores(_) => ACCESSES,
         }
     }
 
@@ -139,11 +137,11 @@ impl EventTrial {
     }
 
     /// One word for each of the few lines.
-    fn words(&self, alignment: WordAlignment) -> WordPositions {
+    fn words(&self, alignment: Alignment) -> WordPositions {
         let to_line = self.few_lines.as_ptr().align_offset(self.line_bytes);
         let first = match alignment {
-            WordAlignment::Aligned => to_line,
-            WordAlignment::AcrossLines => to_line + self.line_bytes - WORD_BYTES / 2,
+            Alignment::Aligned => to_line,
+            Alignment::AcrossLines => to_line + self.line_bytes - WORD_BYTES / 2,
         };
         WordPositions { first, step: self.line_bytes }
     }
@@ -172,26 +170,24 @@ mod tests {
     const LINE_BYTES: usize = 64;
 
     /// What a correct processor would count for each.
-    fn right(what: ProcessorCount, work: KnownWork) -> u64 {
+    fn right(what: ProcessorCount, work: Work) -> u64 {
         let lines = (1 << 16) * ARRAY_OVER_CACHE as u64 / LINE_BYTES as u64;
         let is_counted = match what {
             ProcessorCount::L2BytesIn => {
-                matches!(work, KnownWork::ReadArray | KnownWork::WriteArray)
+                matches!(work, Work::ReadArray | Work::WriteArray)
             }
-            ProcessorCount::L2BytesOut => work == KnownWork::WriteArray,
-            ProcessorCount::MisalignedLoads => work == KnownWork::Loads(WordAlignment::AcrossLines),
-            ProcessorCount::MisalignedStores => {
-                work == KnownWork::Stores(WordAlignment::AcrossLines)
-            }
+            ProcessorCount::L2BytesOut => work == Work::WriteArray,
+            ProcessorCount::MisalignedLoads => work == Work::Loads(Alignment::AcrossLines),
+            ProcessorCount::MisalignedStores => work == Work::Stores(Alignment::AcrossLines),
         };
         let events = match work {
-            KnownWork::ReadArray | KnownWork::WriteArray | KnownWork::ReadFew => lines,
-            KnownWork::Loads(_) | KnownWork::Stores(_) => ACCESSES as u64,
+            Work::ReadArray | Work::WriteArray | Work::ReadFew => lines,
+            Work::Loads(_) | Work::Stores(_) => ACCESSES as u64,
         };
         if is_counted { events } else { events / 100 }
     }
 
-    fn agrees(what: ProcessorCount, counts: impl Fn(KnownWork) -> Option<u64>) -> bool {
+    fn agrees(what: ProcessorCount, counts: impl Fn(Work) -> Option<u64>) -> bool {
         EventTrial::new(1 << 16, LINE_BYTES).agrees(what, |trial, work| {
             trial.perform(work);
             counts(work)
@@ -215,7 +211,7 @@ mod tests {
         }
         // Clean lines that leave the cache are not modified ones.
         let all_that_leave = |work| {
-            let is_read = work == KnownWork::ReadArray;
+            let is_read = work == Work::ReadArray;
             let as_what =
                 if is_read { ProcessorCount::L2BytesIn } else { ProcessorCount::L2BytesOut };
             Some(right(as_what, work))
@@ -232,9 +228,6 @@ mod tests {
             let is_in_two = |at: &usize| (base + at) % LINE_BYTES > LINE_BYTES - WORD_BYTES;
             all.filter(is_in_two).count()
         };
-        assert_eq!(
-            (crossings(WordAlignment::Aligned), crossings(WordAlignment::AcrossLines)),
-            (0, 1000)
-        );
+        assert_eq!((crossings(Alignment::Aligned), crossings(Alignment::AcrossLines)), (0, 1000));
     }
 }

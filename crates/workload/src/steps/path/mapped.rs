@@ -15,7 +15,7 @@ use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::io_path::MapOptions;
 use crate::steps::DataFile;
-use crate::steps::transfer::RequestLocation;
+use crate::steps::transfer::Location;
 
 /// The mapped spans of a thread's files.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Path for Mapped {
     fn read(
         &mut self,
         _files: &[DataFile],
-        location: RequestLocation,
+        location: Location,
         buffer: &mut [u8],
     ) -> Result<u64, Fault> {
         self.mappings[location.file].copy_out(index(location.offset_bytes), buffer);
@@ -61,7 +61,7 @@ impl Path for Mapped {
     fn write(
         &mut self,
         _files: &[DataFile],
-        location: RequestLocation,
+        location: Location,
         request: &[u8],
     ) -> Result<u64, Fault> {
         self.mappings[location.file].copy_in(index(location.offset_bytes), request);

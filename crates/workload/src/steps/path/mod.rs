@@ -22,7 +22,7 @@ use std::fmt;
 use std::path;
 
 use super::DataFile;
-use super::transfer::{RequestLocation, Transfer};
+use super::transfer::{Location, Transfer};
 use crate::buffer::{AlignedBuffer, FILLER, Payload};
 use crate::choose::AnyChooser;
 use crate::content::Content;
@@ -39,7 +39,7 @@ pub(crate) trait Path: Send + fmt::Debug {
     fn read(
         &mut self,
         files: &[DataFile],
-        location: RequestLocation,
+        location: Location,
         buffer: &mut [u8],
     ) -> Result<u64, Fault>;
 
@@ -47,7 +47,7 @@ pub(crate) trait Path: Send + fmt::Debug {
     fn write(
         &mut self,
         files: &[DataFile],
-        location: RequestLocation,
+        location: Location,
         request: &[u8],
     ) -> Result<u64, Fault>;
 
@@ -128,7 +128,7 @@ impl<P: Path, M: Mix> PathTransfer<P, M> {
 
     /// Prepares the data for a write at `location`. Returns where in the payload they begin.
     #[inline(always)]
-    fn make_payload(&mut self, location: RequestLocation, index: u64) -> usize {
+    fn make_payload(&mut self, location: Location, index: u64) -> usize {
         match self.verification {
             Verification::Off => self.payload.take_stamped(index),
             Verification::On => {

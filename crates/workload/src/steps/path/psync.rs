@@ -9,7 +9,7 @@ use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::io_path::IoPath;
 use crate::steps::DataFile;
-use crate::steps::transfer::RequestLocation;
+use crate::steps::transfer::Location;
 
 /// `pread` and `pwrite`.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Path for Psync {
     fn read(
         &mut self,
         files: &[DataFile],
-        location: RequestLocation,
+        location: Location,
         buffer: &mut [u8],
     ) -> Result<u64, Fault> {
         read_whole(&Kernel, &files[location.file].file, buffer, location.offset_bytes)
@@ -32,7 +32,7 @@ impl Path for Psync {
     fn write(
         &mut self,
         files: &[DataFile],
-        location: RequestLocation,
+        location: Location,
         request: &[u8],
     ) -> Result<u64, Fault> {
         write_whole(&Kernel, &files[location.file].file, request, location.offset_bytes)

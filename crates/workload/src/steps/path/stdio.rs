@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::io_path::StdioLocking;
 use crate::steps::DataFile;
-use crate::steps::transfer::RequestLocation;
+use crate::steps::transfer::Location;
 
 /// A stream and its position.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Path for Stdio {
     fn read(
         &mut self,
         _files: &[DataFile],
-        location: RequestLocation,
+        location: Location,
         buffer: &mut [u8],
     ) -> Result<u64, Fault> {
         let open = &mut self.streams[location.file];
@@ -95,7 +95,7 @@ impl Path for Stdio {
     fn write(
         &mut self,
         _files: &[DataFile],
-        location: RequestLocation,
+        location: Location,
         request: &[u8],
     ) -> Result<u64, Fault> {
         let open = &mut self.streams[location.file];

@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::io_path::{Caching, CallFlag, CallFlags, Preadv2Options};
 use crate::steps::DataFile;
-use crate::steps::transfer::RequestLocation;
+use crate::steps::transfer::Location;
 
 /// `preadv2` and `pwritev2`.
 #[derive(Debug)]
@@ -128,7 +128,7 @@ impl Path for Vectored {
     fn read(
         &mut self,
         files: &[DataFile],
-        location: RequestLocation,
+        location: Location,
         buffer: &mut [u8],
     ) -> Result<u64, Fault> {
         let (file, offset_bytes) = (&files[location.file].file, location.offset_bytes);
@@ -145,7 +145,7 @@ impl Path for Vectored {
     fn write(
         &mut self,
         files: &[DataFile],
-        location: RequestLocation,
+        location: Location,
         request: &[u8],
     ) -> Result<u64, Fault> {
         self.write_request(&files[location.file].file, request, location.offset_bytes)
