@@ -20,6 +20,5 @@ pub(crate) fn check(options: &CheckOptions) -> anyhow::Result<Outcome> {
     output::say_left_out(&run);
     let source = AnalysedRun::new(&run, path);
     let document = look(&source, &plain_path(path)).as_input_error()?;
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &document, || document.text(width))
+    output::print_answer(options.output.format, &document, |width| document.text(width))
 }

@@ -53,11 +53,11 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Outcome> {
     // A gate that is wrong must be refused before anything is printed.
     let gates = options.fail_above.iter().map(|gate| JudgedGate::compare(gate, &runs, &how));
     let gates = gates.collect::<anyhow::Result<Vec<JudgedGate<'_>>>>().as_input_error()?;
-    let width = output::terminal_options().width;
-    let done = output::print_answer(options.output.format, &document, || match options.full {
-        true => document.text(width),
-        false => document.summary(width),
-    })?;
+    let done =
+        output::print_answer(options.output.format, &document, |width| match options.full {
+            true => document.text(width),
+            false => document.summary(width),
+        })?;
     let mut ends = done;
     for one in &gates {
         ends = one.judge(&document, ends);
@@ -125,9 +125,8 @@ pub(crate) fn over_runs(group: &Path, format: Format) -> anyhow::Result<Outcome>
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>()?;
     let how = How { first_side: Some(runs.len()), ..How::default() };
     let document = compare_runs(&name_runs(&paths, runs), &how)?;
-    let width = output::terminal_options().width;
     let format = format.for_answers().unwrap_or(AnswerFormat::Terminal);
-    output::print_answer(format, &document, || document.text(width))
+    output::print_answer(format, &document, |width| document.text(width))
 }
 
 /// The runs in order, and how many of them are the first side, if there are sides.

@@ -103,7 +103,7 @@ fn stat(options: &DensefsOptions) -> anyhow::Result<Outcome> {
     let usage = files.usage()?;
     let answer =
         Usage { path: options.arena.clone(), bytes: usage.bytes, free_bytes: usage.free_bytes };
-    output::print_answer(options.output.format, &answer, || {
+    output::print_answer(options.output.format, &answer, |_| {
         let mut columns = Columns::headed(["", "bytes", "share"]);
         let share = |bytes: u64| textual::percent(bytes as f64 / usage.bytes.max(1) as f64);
         for (what, bytes) in [("used", usage.bytes - usage.free_bytes), ("free", usage.free_bytes)]
@@ -140,7 +140,7 @@ fn check_arena(options: &DensefsOptions) -> anyhow::Result<Outcome> {
         stock_bytes: report.lines_in_stock * LINE_BYTES,
         free_bytes: report.lines_free * LINE_BYTES,
     };
-    let done = output::print_answer(options.output.format, &answer, || words_of(&found, options))?;
+    let done = output::print_answer(options.output.format, &answer, |_| words_of(&found, options))?;
     Ok(if found.is_ok() { done } else { Outcome::WithFailures })
 }
 

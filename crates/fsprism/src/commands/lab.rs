@@ -2,19 +2,16 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use ::lab::command::Command;
 use ::lab::kernel::{self, Request};
 use ::lab::{Boot, BootError, Image, Kernel, Lab, Parts, image};
 use serde::Serialize;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::lab::{BuildOptions, LabCommand, LabRunOptions, StatusOptions};
 use crate::exit::{AsInputError, InterruptedEarly, Outcome};
 use crate::output;
-use crate::session::start::this_program;
+use crate::session::start::{self, this_program};
 
 /// Runs a subcommand of `fsprism lab`.
 pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<Outcome> {
@@ -44,7 +41,7 @@ fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Outcome> {
     let image =
         image::build(lab, Parts { kernel: &kernel, program: &this_program()?, further: &[] })?;
     let built = BuildAnswer { kernel, image };
-    output::print_answer(options.output.format, &built, || {
+    output::print_answer(options.output.format, &built, |_| {
         let BuildAnswer { kernel, image } = &built;
         format!("kernel  {}\nimage   {}\n", kernel.directory.display(), image.file.display())
     })
@@ -71,14 +68,11 @@ fn request(options: &BuildOptions) -> anyhow::Result<Request> {
 
 fn status(lab: &Lab, options: &StatusOptions) -> anyhow::Result<Outcome> {
     let status = ::lab::status::status(lab)?;
-    output::print_answer(options.output.format, &status, || status.text())
+    output::print_answer(options.output.format, &status, |_| status.text())
 }
 
 fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Outcome> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
+    let stop = start::flag_of_signals()?;
     let kernel = kernel::find(lab, options.kernel.as_deref()).as_input_error()?;
     let image =
         image::build(lab, Parts { kernel: &kernel, program: &this_program()?, further: &[] })?;

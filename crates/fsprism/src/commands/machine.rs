@@ -15,7 +15,7 @@ pub(crate) fn machine(options: &MachineOptions) -> anyhow::Result<Outcome> {
     let directories = directories(options)?;
     let mut machine = ::machine::describe::describe();
     machine.storage = ::machine::describe::storage(&directories);
-    output::print_answer(options.output.format, &machine, || {
+    output::print_answer(options.output.format, &machine, |_| {
         ::report::render_machine(&machine, &output::terminal_options())
     })
 }

@@ -36,8 +36,7 @@ pub(crate) fn print(
     let runs = name_runs(&paths, runs.as_input_error()?);
     let document = plan(&runs, percent / 100.0, options).as_input_error()?;
     let command = command_of_each_side(&runs[0].run.manifest.run.arguments);
-    let width = output::terminal_options().width;
-    output::print_answer(format, &document, || document.text(&command, width))
+    output::print_answer(format, &document, |width| document.text(&command, width))
 }
 
 /// The command of a run as each side repeats it, without the program's name.

@@ -87,7 +87,7 @@ impl ListedRun {
 /// Lists the runs in a directory.
 pub(crate) fn runs(options: &RunsOptions) -> anyhow::Result<Outcome> {
     let runs = Runs { runs: list(&options.directory).as_input_error()? };
-    output::print_answer(options.output.format, &runs, || text(&runs, &options.directory))
+    output::print_answer(options.output.format, &runs, |_| text(&runs, &options.directory))
 }
 
 /// The directories in `directory` that have a manifest, and the runs in directories of runs.

@@ -9,7 +9,6 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -18,7 +17,6 @@ use ::report::compare::CompareOptions;
 use anyhow::{Context, anyhow};
 use record::{GroupDirectory, Line, OneOfGroup, Run};
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::measuring::Measuring;
@@ -26,6 +24,7 @@ use crate::commands::{compare, plan};
 use crate::exit::{AsInputError, INTERRUPTED, Outcome};
 use crate::output;
 use crate::session::runs::{NAME, in_group, without};
+use crate::session::start;
 
 /// How often to check whether a run has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -46,10 +45,7 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
     let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let group = runner::directory_of_runs(measuring.out.as_deref(), &started, command);
     let group = group.as_input_error()?;
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
+    let stop = start::flag_of_signals()?;
     if measuring.plan_for.is_some() {
         let each = match measuring.blocks {
             Some(blocks) => textual::plural(blocks as usize, "block"),

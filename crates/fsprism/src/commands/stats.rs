@@ -64,8 +64,7 @@ fn anova(options: &AnovaOptions) -> anyhow::Result<Outcome> {
         other => input.refused(&other),
     };
     let answer = AnovaAnswer::new(&observations, &how).map_err(refused).as_input_error()?;
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &answer, || answer.text(width))
+    output::print_answer(options.output.format, &answer, |width| answer.text(width))
 }
 
 /// Says which columns to name: `... has the columns a, b and c (--response c --factors a,b)`.
@@ -112,8 +111,7 @@ fn intervals_by(
     };
     let groups = groups.into_iter().map(answered).collect::<anyhow::Result<Vec<Group>>>()?;
     let answer = Groups { by: by.to_owned(), groups };
-    let width = output::terminal_options().width;
-    output::print_answer(format, &answer, || {
+    output::print_answer(format, &answer, |width| {
         let text = |group: &Group| {
             format!("{by} {}: {}", plain_text(&group.level), group.answer.text(width))
         };
@@ -131,9 +129,7 @@ fn interval(options: &IntervalOptions) -> anyhow::Result<Outcome> {
     let values = series(&input.name, &input.text, options.column.as_deref()).as_input_error()?;
     let answer = IntervalAnswer::new(&values, &question).map_err(|why| input.refused(&why));
     let answer = answer.as_input_error()?;
-    output::print_answer(options.output.format, &answer, || {
-        answer.text(output::terminal_options().width)
-    })
+    output::print_answer(options.output.format, &answer, |width| answer.text(width))
 }
 
 fn changepoint(
@@ -149,7 +145,7 @@ fn changepoint(
     let method = penalty.map_or(ChangepointMethod::ByLength, ChangepointMethod::Penalty);
     let answer = ChangepointAnswer::new(&values, better, method).map_err(|why| input.refused(&why));
     let answer = answer.as_input_error()?;
-    output::print_answer(options.output.format, &answer, || answer.text())
+    output::print_answer(options.output.format, &answer, |_| answer.text())
 }
 
 fn steady_state(options: &SeriesOptions) -> anyhow::Result<Outcome> {
@@ -157,8 +153,7 @@ fn steady_state(options: &SeriesOptions) -> anyhow::Result<Outcome> {
     let values = series(&input.name, &input.text, options.column.as_deref()).as_input_error()?;
     let answer = SteadyStateAnswer::new(&values, Rule::default());
     let answer = answer.map_err(|why| input.refused(&why)).as_input_error()?;
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &answer, || answer.text(width))
+    output::print_answer(options.output.format, &answer, |width| answer.text(width))
 }
 
 fn scalability(options: &ScalabilityOptions) -> anyhow::Result<Outcome> {
@@ -166,7 +161,5 @@ fn scalability(options: &ScalabilityOptions) -> anyhow::Result<Outcome> {
     let (n, x) = pairs(&input.name, &input.text, "n", "x").as_input_error()?;
     let answer = ScalabilityAnswer::new(&n, &x, options.fit.into(), options.confidence);
     let answer = answer.map_err(|why| input.refused(&why)).as_input_error()?;
-    output::print_answer(options.output.format, &answer, || {
-        answer.text(output::terminal_options().width)
-    })
+    output::print_answer(options.output.format, &answer, |width| answer.text(width))
 }

@@ -191,14 +191,14 @@ pub(crate) fn print_written(path: &Path) -> anyhow::Result<()> {
     print(&format!("{}\n", plain_path(path)))
 }
 
-/// Prints an answer to standard output.
+/// Prints an answer to standard output; `text` makes its lines for a terminal of this width.
 pub(crate) fn print_answer(
     format: AnswerFormat,
     answer: &impl Serialize,
-    text: impl FnOnce() -> String,
+    text: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<Outcome> {
     match format {
-        AnswerFormat::Terminal => print(&text())?,
+        AnswerFormat::Terminal => print(&text(terminal_options().width))?,
         AnswerFormat::Json => {
             print(&(plain_json(serde_json::to_string_pretty(answer)?) + "\n"))?;
         }

@@ -39,6 +39,8 @@ impl Stopwatch for SinceStart {
 
 /// This process's turn, kept until it ends: by then, everything it made has been removed.
 static TURN: OnceLock<Turn> = OnceLock::new();
+/// The signals that ask for the end.
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 /// How often a waiting run checks whether its turn has come.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
@@ -110,11 +112,19 @@ pub(crate) fn invocation() -> String {
     if is_by_sudo { format!("sudo {program}") } else { program }
 }
 
+/// A flag that is set by signals which ask for the end.
+pub(crate) fn flag_of_signals() -> std::io::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in SIGNALS {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
+}
+
 /// Makes signals request an orderly end.
 pub(crate) fn take_signals(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     // A second signal ends the process, and the guardian cleans up.
-    let signals = [SIGINT, SIGTERM, SIGHUP];
-    Ok(system_calls::stop_then_end(&signals, stop, i32::from(INTERRUPTED))?)
+    Ok(system_calls::stop_then_end(&SIGNALS, stop, i32::from(INTERRUPTED))?)
 }
 
 /// Raises the limit of open files as far as allowed: threads keep files open until a round is over.

@@ -11,7 +11,6 @@ use footprint_suite::{
     GuestTarget, OfTarget, PhasesPlan, PhasesTraced, Tracer, TracingError, TracingPlan,
 };
 use machine::turn::Purpose;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
 use crate::exit::AsInputError;
@@ -28,10 +27,7 @@ pub(crate) struct Guests {
 impl Guests {
     /// Finds guests with the kernel of this release, or the one that was built last.
     pub(crate) fn find(release: Option<&str>) -> anyhow::Result<Self> {
-        let stop = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, Arc::clone(&stop))?;
-        }
+        let stop = start::flag_of_signals()?;
         let lab = Lab::of_user().as_input_error()?;
         let kernel = kernel::find(&lab, release).as_input_error()?;
         Ok(Self { lab, kernel, stop })

@@ -51,7 +51,7 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Outcome> {
     }
     let differences = compared.into_iter().flat_map(|pair| pair.differences).collect();
     let document = DiffDocument { schema_version: SCHEMA_VERSION, differences, warnings };
-    output::print_answer(options.output.format, &document, || {
+    output::print_answer(options.output.format, &document, |_| {
         document.differences.iter().map(text::difference).collect::<Vec<String>>().join("\n")
     })
 }

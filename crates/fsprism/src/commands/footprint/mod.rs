@@ -37,8 +37,7 @@ fn model(options: &ModelOptions) -> anyhow::Result<Outcome> {
     let ModelOptions { lines, footprint, file, ref phases, ref output } = *options;
     let phases = phases.clone();
     let naive = Naive::new(Question { lines, footprint, file, phases }).as_input_error()?;
-    let width = output::terminal_options().width;
-    output::print_answer(output.format, &naive.answer(), || naive.text(width))
+    output::print_answer(output.format, &naive.answer(), |width| naive.text(width))
 }
 
 /// The result of a simulation.
@@ -65,7 +64,7 @@ fn simulate(options: &SimulateOptions) -> anyhow::Result<Outcome> {
     if let Some(path) = options.file.as_deref().filter(|path| study::is_traced(path)) {
         let regions = traced(path, hierarchy)?;
         let answer = Answer { machine: is_machine, regions };
-        return output::print_answer(options.output.format, &answer, || text(&answer));
+        return output::print_answer(options.output.format, &answer, |_| text(&answer));
     }
     let mut simulation = Simulation::new(&hierarchy);
     let regions = match &options.file {
@@ -73,7 +72,7 @@ fn simulate(options: &SimulateOptions) -> anyhow::Result<Outcome> {
         None => streams(&mut simulation, options)?,
     };
     let answer = Answer { machine: is_machine, regions };
-    output::print_answer(options.output.format, &answer, || text(&answer))
+    output::print_answer(options.output.format, &answer, |_| text(&answer))
 }
 
 fn text(answer: &Answer) -> String {

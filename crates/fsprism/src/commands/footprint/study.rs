@@ -93,8 +93,7 @@ pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Outcome> {
         maps: maps.iter().map(|(executed, map)| Map::new(map, executed)).collect(),
         warnings: studied.warnings.clone(),
     };
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &document, || {
+    output::print_answer(options.output.format, &document, |width| {
         let texts = maps.iter().map(|(executed, map)| text::map(map, executed, rows, width));
         texts.collect::<Vec<String>>().join("\n")
     })
@@ -134,7 +133,7 @@ pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Success);
     }
     let document = StacksDocument { schema_version: SCHEMA_VERSION, trees, warnings };
-    output::print_answer(options.output.format, &document, || {
+    output::print_answer(options.output.format, &document, |_| {
         document.trees.iter().map(text::tree).collect::<Vec<String>>().join("\n")
     })
 }

@@ -62,7 +62,7 @@ pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<Outcome> {
     let words = answer.left_out.iter().chain(&answer.failed);
     words.for_each(|why| output::say(why));
     let has_failed = !answer.failed.is_empty();
-    let done = output::print_answer(options.output.format, &answer, || text(&answer))?;
+    let done = output::print_answer(options.output.format, &answer, |_| text(&answer))?;
     Ok(if has_failed { Outcome::WithFailures } else { done })
 }
 

@@ -66,16 +66,14 @@ fn whole(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         bonnie_in_guest::accompanying_run(&measured.path, directory, &measured.run, options)?;
     let counted = counted.as_ref().map(|(run, name)| (run, name.as_str()));
     let reproduction = bonnie_anova::reproduce(Some((&measured.run, &measured.name())), counted)?;
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+    output::print_answer(options.output.format, &reproduction, |width| reproduction.text(width))?;
     Ok(measured.end())
 }
 
 /// Shows the paper's numbers as published and as computed again.
 fn published(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let reproduction = bonnie_anova::reproduce(None, None)?;
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))
+    output::print_answer(options.output.format, &reproduction, |width| reproduction.text(width))
 }
 
 /// Refuses runs that do not fit the paper's analysis, whose factors are file systems and actions,

@@ -1,8 +1,6 @@
 //! Bonnie on file systems that this kernel lacks: in a guest, whose clock counts instructions.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ::lab::command::{Command, HAND_BACK};
@@ -10,14 +8,13 @@ use ::lab::{Boot, BootError, Lab, Parts, image, kernel};
 use ::reproduce::bonnie_anova;
 use anyhow::anyhow;
 use record::{Run, RunDirectory};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use suites::classic::bonnie_anova::COUNTED_TARGETS;
 use textual::plain_path;
 
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::exit::AsInputError;
 use crate::output;
-use crate::session::start::this_program;
+use crate::session::start::{self, this_program};
 
 /// Name of the guest's run in the directory of the run that it accompanies.
 const RUN: &str = "guest";
@@ -61,10 +58,7 @@ pub(super) fn accompanying_run(
 
 /// Boots the guest and stores its run in a directory.
 fn count(into: &Path, run: &Run, options: &ReproduceOptions) -> anyhow::Result<()> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
+    let stop = start::flag_of_signals()?;
     let lab = Lab::of_user()?;
     let kernel = kernel::find(&lab, None)?;
     let parts = Parts { kernel: &kernel, program: &this_program()?, further: &[] };

@@ -58,8 +58,9 @@ impl Paper for DenseFs {
         let traced = traces_of(&path, &run);
         let name = plain_path(&path);
         let reproduction = densefs::Reproduction::of(part, &run, &name, &traced);
-        let width = output::terminal_options().width;
-        output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+        output::print_answer(options.output.format, &reproduction, |width| {
+            reproduction.text(width)
+        })?;
         output::say(&name);
         Ok(if reproduction.missing.is_empty() { Outcome::Success } else { Outcome::WithFailures })
     }

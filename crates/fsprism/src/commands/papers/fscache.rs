@@ -62,8 +62,9 @@ impl Paper for FsCache {
         }
         let name = plain_path(&path);
         let reproduction = fscache::Reproduction::of(&run, &name);
-        let width = output::terminal_options().width;
-        output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+        output::print_answer(options.output.format, &reproduction, |width| {
+            reproduction.text(width)
+        })?;
         if let Some(directory) = &directory {
             page::write_into(directory, &AnalysedRun::new(&run, &path));
         }

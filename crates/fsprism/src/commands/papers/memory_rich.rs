@@ -39,7 +39,7 @@ impl Paper for MemoryRich {
         match item {
             Some(item) if self.is_computed(item) => {
                 let model = memory_rich::model();
-                let text = || memory_rich::model_text(&model);
+                let text = |_| memory_rich::model_text(&model);
                 output::print_answer(options.output.format, &model, text)
             }
             Some(item) => from_run(&format!("{SUITE}/{item}"), options),
@@ -70,7 +70,6 @@ fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Outcome> 
     });
     let reproduction =
         memory_rich::Reproduction::of(&measured.run, &measured.name(), counted.as_ref());
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+    output::print_answer(options.output.format, &reproduction, |width| reproduction.text(width))?;
     Ok(measured.end())
 }

@@ -61,7 +61,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
             .collect();
         let lines =
             papers.iter().map(|paper| format!("{:<27}  {}\n", paper.name(), paper.summary()));
-        return output::print_answer(options.output.format, &list, || lines.collect());
+        return output::print_answer(options.output.format, &list, |_| lines.collect());
     };
     let (name, item) = match wanted.split_once('/') {
         Some((name, item)) => (name, Some(item)),

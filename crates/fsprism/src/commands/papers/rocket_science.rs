@@ -33,8 +33,9 @@ impl Paper for RocketScience {
         let (targets, earlier) = (&ROCKET_SCIENCE_TARGETS, options.run.as_ref());
         let measured = measure_or_read(NAME, &suite, None, targets, &how, earlier)?;
         let reproduction = rocket_science::Reproduction::of(&measured.run, &measured.name());
-        let width = output::terminal_options().width;
-        output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+        output::print_answer(options.output.format, &reproduction, |width| {
+            reproduction.text(width)
+        })?;
         Ok(measured.end())
     }
 }

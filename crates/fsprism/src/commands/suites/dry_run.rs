@@ -60,8 +60,8 @@ pub(super) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<Outcome>
     });
     let Some(planned) = planned else { return Ok(Outcome::Interrupted) };
     let format = measuring.output.format.for_answers().unwrap_or(AnswerFormat::Terminal);
-    output::print_answer(format, &document(run, planned, measuring), || {
-        text(run, planned, measuring, output::terminal_options().width)
+    output::print_answer(format, &document(run, planned, measuring), |width| {
+        text(run, planned, measuring, width)
     })
 }
 
