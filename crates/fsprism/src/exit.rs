@@ -66,13 +66,13 @@ impl fmt::Display for InterruptedEarly {
 impl std::error::Error for InterruptedEarly {}
 
 /// Marks errors as the fault of the command line or of an input.
-pub(crate) trait AsInputError<T> {
+pub(crate) trait OrInputError<T> {
     /// Marks the error, if there is one: exit status 2.
-    fn as_input_error(self) -> anyhow::Result<T>;
+    fn or_input_error(self) -> anyhow::Result<T>;
 }
 
-impl<T, E: Into<anyhow::Error>> AsInputError<T> for Result<T, E> {
-    fn as_input_error(self) -> anyhow::Result<T> {
+impl<T, E: Into<anyhow::Error>> OrInputError<T> for Result<T, E> {
+    fn or_input_error(self) -> anyhow::Result<T> {
         self.map_err(|error| error.into().context(InputError))
     }
 }

@@ -91,7 +91,7 @@ pub(crate) struct Need {
 }
 
 impl Need {
-    const fn counted(start: u64, operations: u64, why: &'static str) -> Self {
+    const fn operations(start: u64, operations: u64, why: &'static str) -> Self {
         Self { start, operations, time_wanted: None, time: TIME_MIN, why }
     }
 
@@ -99,7 +99,7 @@ impl Need {
     fn once(most: u64, wanted: u64, why: &'static str) -> Self {
         let all = most.min(wanted).max(1);
         let start = all / FIRST_SHARE;
-        Self::counted(start, all - start, why)
+        Self::operations(start, all - start, why)
     }
 
     /// What a run with this many threads and processors records of it.
@@ -146,7 +146,7 @@ impl Operations {
     fn need_without_wish(&self, cache_state: CacheState, data_file_bytes: u64) -> Need {
         if self.question == Question::DeviceWrites {
             let why = "this many share one sync at the end, and are counted, not timed";
-            return Need { time: Duration::ZERO, ..Need::counted(0, OPERATIONS_PER_SYNC, why) };
+            return Need { time: Duration::ZERO, ..Need::operations(0, OPERATIONS_PER_SYNC, why) };
         }
         let request_bytes = self.workload.request_bytes as u64;
         let pass = self.blocks_per_thread(data_file_bytes).max(1);
@@ -161,12 +161,12 @@ impl Operations {
             }
             Subject::Data(DataOperation::Write) if self.writes_clean_pages() => {
                 let why = "the whole file once, from its first write to a clean page to its last";
-                Need::counted(0, pass, why)
+                Need::operations(0, pass, why)
             }
             Subject::Data(DataOperation::Write) if self.writes_dirty_pages(cache_state) => {
                 let why = "each page has been written since the last sync, so that none is clean";
                 let operations = within(COPIES, COPIED_BYTES / request_bytes);
-                Need { time_wanted: Some(TIME_WANTED), ..Need::counted(pass, operations, why) }
+                Need { time_wanted: Some(TIME_WANTED), ..Need::operations(pass, operations, why) }
             }
             Subject::Data(DataOperation::Write) => {
                 let why = "each page is taken in once; the first find the processor's caches cold";
@@ -174,7 +174,7 @@ impl Operations {
             }
             Subject::Growing(GrowingOperation::Append) => {
                 let why = "the first blocks of a file are found differently from later ones";
-                Need::counted(APPENDS / FIRST_SHARE, APPENDS, why)
+                Need::operations(APPENDS / FIRST_SHARE, APPENDS, why)
             }
             Subject::Growing(
                 GrowingOperation::Fsync
@@ -183,10 +183,10 @@ impl Operations {
             ) => {
                 let why = "the first commits find the log empty";
                 let time_wanted = Some(TIME_WANTED_OF_COMMITS);
-                Need { time_wanted, ..Need::counted(COMMITS / FIRST_SHARE, COMMITS, why) }
+                Need { time_wanted, ..Need::operations(COMMITS / FIRST_SHARE, COMMITS, why) }
             }
             Subject::Growing(GrowingOperation::Truncate) => {
-                Need::counted(FIRST_CHANGES, CHANGES, "the first ones find the log empty")
+                Need::operations(FIRST_CHANGES, CHANGES, "the first ones find the log empty")
             }
             Subject::Names(_, entries) => self.need_of_names(entries, is_cold),
         }
@@ -215,7 +215,7 @@ impl Operations {
         match self.queue_depth() {
             Some(depth) => {
                 let queues = QUEUES_IN_ALL * u64::from(depth);
-                Need::counted(0, requests.max(queues).min(pass), why)
+                Need::operations(0, requests.max(queues).min(pass), why)
             }
             None => Need::once(pass, requests, why),
         }
@@ -226,7 +226,7 @@ impl Operations {
         if self.workload.access == Access::Sequential {
             let why = "the whole file, so that no read-ahead is still under way and all waiting is \
                        counted";
-            return Need::counted(0, pass, why);
+            return Need::operations(0, pass, why);
         }
         let why = "enough that the first ones, which find the device idle, do not matter";
         Need::once(pass, within(REQUESTS, DEVICE_BYTES / request_bytes), why)
@@ -239,7 +239,7 @@ impl Operations {
         let why = "pages have been read once since the file was read in, so that the processor's \
                    caches hold what they will hold throughout";
         let operations = within(COPIES, COPIED_BYTES / request_bytes);
-        Need { time_wanted: Some(TIME_WANTED), ..Need::counted(passes * pass, operations, why) }
+        Need { time_wanted: Some(TIME_WANTED), ..Need::operations(passes * pass, operations, why) }
     }
 
     fn need_of_changes(&self, is_cold: bool) -> Need {
@@ -250,25 +250,25 @@ impl Operations {
         let most = (self.file_set.additions_max() / sharers).max(1);
         if is_cold {
             let why = "few enough that most of them do not find what they need in memory";
-            return Need::counted(0, most.min(COLD_NAMES / 2), why);
+            return Need::operations(0, most.min(COLD_NAMES / 2), why);
         }
         let why = "enough that single interruptions do not matter, and few enough that directories \
                    stay as they are";
         let all = most.min((CHANGES + FIRST_CHANGES) / sharers);
         let start = all * FIRST_CHANGES / (CHANGES + FIRST_CHANGES);
-        Need::counted(start, all - start, why)
+        Need::operations(start, all - start, why)
     }
 
     fn need_of_listings(&self, is_cold: bool) -> Need {
         let (directories, entries) = self.file_set.directories().unwrap_or_default();
         let directories = directories as u64;
         if is_cold {
-            return Need::counted(0, directories, "each directory is listed once, cold");
+            return Need::operations(0, directories, "each directory is listed once, cold");
         }
         let listings = within(LISTINGS, LISTED / entries.max(1));
         let why = "each directory has been listed before";
         let first = directories.max(2).min(listings);
-        Need { time_wanted: Some(TIME_WANTED), ..Need::counted(first, listings, why) }
+        Need { time_wanted: Some(TIME_WANTED), ..Need::operations(first, listings, why) }
     }
 
     fn need_of_looks(&self, is_cold: bool) -> Need {
@@ -278,11 +278,11 @@ impl Operations {
         if is_cold {
             let why = "each name is looked up once; neighbours come from the device together, so \
                        the first ones are no different";
-            return Need::counted(0, entries.min(COLD_NAMES), why);
+            return Need::operations(0, entries.min(COLD_NAMES), why);
         }
         let why = "names have been looked up since they were read in";
         let first = (2 * entries).min(FIRST_LOOKS_MAX);
-        Need { time_wanted: Some(TIME_WANTED), ..Need::counted(first, looks, why) }
+        Need { time_wanted: Some(TIME_WANTED), ..Need::operations(first, looks, why) }
     }
 }
 

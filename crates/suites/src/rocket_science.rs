@@ -63,7 +63,12 @@ fn figure_1() -> Vec<Benchmark> {
     let steps: Vec<u64> = (1..=16).map(|step| step * 8 * MIB).collect();
     let zoom: Vec<u64> = (0..12).map(|step| 54 * MIB + step * MIB).collect();
     let point = |bytes| {
-        of_ext2(Steady { file_bytes: FIGURE_1_BYTES, span_bytes: bytes }, vec![Dimension::InMemory])
+        named(
+            "figure",
+            "figure",
+            Steady { file_bytes: FIGURE_1_BYTES, span_bytes: bytes },
+            vec![Dimension::InMemory],
+        )
     };
     let mut all = curve("figure-1", "Figure 1, random read").points(&steps, point);
     all.extend(curve("figure-1-zoom", "Figure 1, zoom").points(&zoom, point));
@@ -83,7 +88,7 @@ fn figure_3() -> Vec<Benchmark> {
         let title = format!("Figure 3({letter}), random read of {} MiB", bytes / MIB);
         let file_bytes = bytes.max(FIGURE_1_BYTES);
         let experiment = Steady { file_bytes, span_bytes: bytes };
-        let made = of_ext2(experiment, vec![Dimension::Io, Dimension::InMemory]);
+        let made = named("figure", "figure", experiment, vec![Dimension::Io, Dimension::InMemory]);
         Benchmark { name: format!("figure-3{letter}"), title, ..made }
     };
     sizes.map(one).to_vec()
@@ -95,10 +100,6 @@ fn figure_4() -> Vec<Benchmark> {
     vec![named("figure-4", "Figure 4, warm-up of 32 MiB", experiment, vec![Dimension::Io])]
 }
 
-fn of_ext2(experiment: Steady, exercises: Vec<Dimension>) -> Benchmark {
-    named("figure", "figure", experiment, exercises)
-}
-
 fn named(
     name: &str,
     title: &str,
@@ -106,7 +107,7 @@ fn named(
     exercises: Vec<Dimension>,
 ) -> Benchmark {
     let dimension = Dimension::Caching;
-    Benchmark { dimension, exercises, ..Benchmark::of_experiment(name, title, experiment) }
+    Benchmark { dimension, exercises, ..Benchmark::from_experiment(name, title, experiment) }
 }
 
 /// Random reads of the first part of a file in a steady state.

@@ -83,7 +83,7 @@ pub(crate) fn benchmarks(sequence: impl Sequence + 'static) -> Vec<Benchmark> {
         dimension: phase.dimension,
         exercises: phase.exercises.clone(),
         cache_state: CacheState::Any,
-        ..Benchmark::of_experiment(
+        ..Benchmark::from_experiment(
             &phase.name.clone(),
             &phase.title.clone(),
             OnePhase { sequence: Arc::clone(&sequence), phase, index, count },

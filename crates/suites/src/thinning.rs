@@ -163,7 +163,7 @@ mod tests {
                 unit: "bytes".to_owned(),
                 value: (512_u64 << index) as f64,
             }),
-            ..Benchmark::of_operations(Workload::new(Operation::Read), FileSetKind::Data)
+            ..Benchmark::from_workload(Workload::new(Operation::Read), FileSetKind::Data)
         };
         (0..points).map(point).collect()
     }
@@ -205,7 +205,7 @@ mod tests {
         let file_set = FileSetKind::Directories(DirectorySpec::with_entries(1_000_000));
         let of = |cache_state| Benchmark {
             cache_state,
-            ..Benchmark::of_operations(Workload::new(Operation::StatPresent), file_set)
+            ..Benchmark::from_workload(Workload::new(Operation::StatPresent), file_set)
         };
         let (warm, cold) = (of(CacheState::Warm), of(CacheState::Cold));
         assert!(warming_s(&[&warm, &warm]).abs() < 1e-9);

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::suites;
 
-    fn under(limits: &Conditions, name: &str) -> Throttle {
+    fn throttle_of(limits: &Conditions, name: &str) -> Throttle {
         let survey = suites().into_iter().next().expect("the survey comes first");
         let found = survey
             .benchmarks
@@ -80,10 +80,10 @@ mod tests {
     #[test]
     fn a_throttled_cold_read_takes_its_time_and_enough_operations() {
         let limits = Conditions { read_bps: Some(4096 * 1000), ..Conditions::default() };
-        let throttle = under(&limits, "random-read-4k-cold");
+        let throttle = throttle_of(&limits, "random-read-4k-cold");
         assert_eq!(throttle, Throttle { operations_min: 300, time_per_operation_ns: 1e6 });
         let both = Conditions { read_iops: Some(100), ..limits };
-        let throttle = under(&both, "random-read-4k-cold");
+        let throttle = throttle_of(&both, "random-read-4k-cold");
         assert_eq!(throttle, Throttle { operations_min: 30, time_per_operation_ns: 1e7 });
     }
 
@@ -91,8 +91,8 @@ mod tests {
     fn what_does_not_meet_the_throttle_is_left_alone() {
         let limits = Conditions { read_bps: Some(4096), ..Conditions::default() };
         let free = Throttle { operations_min: 1, time_per_operation_ns: 0.0 };
-        assert_eq!(under(&limits, "random-read-4k-warm"), free);
-        assert_eq!(under(&limits, "append-fsync-4k"), free);
-        assert_eq!(under(&limits, "create-100"), free);
+        assert_eq!(throttle_of(&limits, "random-read-4k-warm"), free);
+        assert_eq!(throttle_of(&limits, "append-fsync-4k"), free);
+        assert_eq!(throttle_of(&limits, "create-100"), free);
     }
 }

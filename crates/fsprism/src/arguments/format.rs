@@ -4,7 +4,7 @@ use ::report::export::BonnieForm;
 use clap::{Args, ValueEnum};
 
 use crate::arguments::analysis::AnswerFormat;
-use crate::exit::AsInputError;
+use crate::exit::OrInputError;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct OutputOptions {
@@ -86,6 +86,6 @@ impl Format {
             | Self::Fio
             | Self::Markdown => return Ok(()),
         };
-        form.check(suite).as_input_error()
+        form.check(suite).or_input_error()
     }
 }

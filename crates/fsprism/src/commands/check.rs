@@ -8,7 +8,7 @@ use record::Run;
 use textual::plain_path;
 
 use crate::arguments::reports::CheckOptions;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 use crate::session::named;
 
@@ -16,9 +16,9 @@ use crate::session::named;
 pub(crate) fn check(options: &CheckOptions) -> anyhow::Result<Outcome> {
     let named = named::single_runs_or_latest(options.run.as_slice())?;
     let path = named.first().map_or(Path::new("."), |path| path.as_path());
-    let run = Run::read(path).as_input_error()?;
+    let run = Run::read(path).or_input_error()?;
     output::say_left_out(&run);
     let source = AnalysedRun::new(&run, path);
-    let document = look(&source, &plain_path(path)).as_input_error()?;
+    let document = look(&source, &plain_path(path)).or_input_error()?;
     output::print_answer(options.output.format, &document, |width| document.text(width))
 }

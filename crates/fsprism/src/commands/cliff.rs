@@ -9,7 +9,7 @@ use runner::{RunContext, RunError, conduct_searches};
 use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, CliffRequest, PlannedSearch, Testbed};
 
 use crate::arguments::cliff::CliffOptions;
-use crate::exit::{AsInputError, InterruptedEarly, Outcome};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome};
 use crate::output::progress::Progress;
 use crate::output::{self, ReportForm};
 use crate::session::start::{self, SinceStart};
@@ -19,13 +19,13 @@ use crate::session::targets::Choice;
 pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Outcome> {
     let stop = Arc::new(AtomicBool::new(false));
     if let Some(path) = &options.out {
-        RunDirectory::check_new(path).as_input_error()?;
+        RunDirectory::check_new(path).or_input_error()?;
     }
     let suite = format!("{CLIFF_SUITE}/{}", Axis::from(options.axis).name());
     options.output.format.check(&suite)?;
     let run = runner::run_record("cliff", &suite, options.seed);
     let request = request(options, run.seed);
-    request.check().as_input_error()?;
+    request.check().or_input_error()?;
     let choice = if request.axis == Axis::VolumeSize {
         Choice::ForVolumes(&options.targets, request.high.map(|largest| largest.value))
     } else {
@@ -37,15 +37,15 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Outcome> {
     let manifest = runner::manifest(run, scratch, clock_record);
     let plans: Result<Vec<PlannedSearch>, CliffError> =
         testbed.live.iter().map(|live| suites::plan(live, &manifest.machine, &request)).collect();
-    let plans = plans.as_input_error()?;
+    let plans = plans.or_input_error()?;
     let manifest = Manifest {
         targets: testbed.records(),
         scratch: runner::recorded_scratch(scratch),
         run: run_record(options, &plans, manifest.run),
         ..manifest
     };
-    let reserved = runner::run_directory(options.out.as_deref(), &manifest.run).as_input_error()?;
-    let mut directory = reserved.begin(&manifest).as_input_error()?;
+    let reserved = runner::run_directory(options.out.as_deref(), &manifest.run).or_input_error()?;
+    let mut directory = reserved.begin(&manifest).or_input_error()?;
     let searched = search(testbed, &plans, options, &mut directory, &stop, clock);
     let reason = match searched {
         Err(error) if error.is::<InterruptedEarly>() => return Err(error),

@@ -15,7 +15,7 @@ use crate::arguments::format::Format;
 use crate::arguments::reports::CompareOptions;
 use crate::arguments::values::Gate;
 use crate::commands::plan;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 use crate::session::{named, runs};
 
@@ -23,12 +23,12 @@ use crate::session::{named, runs};
 pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Outcome> {
     let factors =
         options.factors.iter().map(|name| Factor::named(name.trim())).collect::<Result<_, _>>();
-    let factors = factors.as_input_error()?;
-    let RunsToCompare { paths, first_side } = runs_to_compare(options).as_input_error()?;
+    let factors = factors.or_input_error()?;
+    let RunsToCompare { paths, first_side } = runs_to_compare(options).or_input_error()?;
     if let Some(percent) = options.plan_for {
         if first_side.is_some_and(|firsts| firsts < paths.len()) {
             let why = "--plan-for takes the runs of one command, not two sides";
-            return Err(anyhow!("{why}: name one directory of runs")).as_input_error();
+            return Err(anyhow!("{why}: name one directory of runs")).or_input_error();
         }
         let metric = ComparedMetric::named(&options.metric);
         let how = How { metric, level: options.confidence, ..How::default() };
@@ -36,11 +36,11 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Outcome> {
     }
     if !options.fail_above.is_empty() && (paths.len() < 2 || first_side == Some(paths.len())) {
         let why = "--fail-above is for what got worse from one run or side to the next";
-        return Err(anyhow!("{why}: name two")).as_input_error();
+        return Err(anyhow!("{why}: name two")).or_input_error();
     }
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
-    let runs = name_runs(&paths, runs.as_input_error()?);
+    let runs = name_runs(&paths, runs.or_input_error()?);
     let how = How {
         metric: ComparedMetric::named(&options.metric),
         factors,
@@ -49,10 +49,10 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Outcome> {
         unlike: options.unlike,
         first_side,
     };
-    let document = compare_runs(&runs, &how).as_input_error()?;
+    let document = compare_runs(&runs, &how).or_input_error()?;
     // A gate that is wrong must be refused before anything is printed.
     let gates = options.fail_above.iter().map(|gate| JudgedGate::compare(gate, &runs, &how));
-    let gates = gates.collect::<anyhow::Result<Vec<JudgedGate<'_>>>>().as_input_error()?;
+    let gates = gates.collect::<anyhow::Result<Vec<JudgedGate<'_>>>>().or_input_error()?;
     let done =
         output::print_answer(options.output.format, &document, |width| match options.full {
             true => document.text(width),

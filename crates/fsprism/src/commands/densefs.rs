@@ -15,7 +15,7 @@ use textual::{Columns, plain_text};
 use crate::arguments::densefs::{
     DensefsCommand, DensefsOptions, MkfsOptions, MountOptions, TransferOptions,
 };
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 /// Size of the lines that a DenseFS consists of, in bytes.
@@ -36,7 +36,7 @@ pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Outcome> {
 fn mkfs(options: &MkfsOptions) -> anyhow::Result<Outcome> {
     let root = DenseFs::new_root(options.mode);
     let request = Request { bytes: options.size, root, overwrites: options.overwrite };
-    make(&options.arena, &request).as_input_error()?;
+    make(&options.arena, &request).or_input_error()?;
     Ok(Outcome::Success)
 }
 
@@ -60,7 +60,7 @@ fn mount(options: &MountOptions) -> anyhow::Result<Outcome> {
     let output = child.wait_with_output()?;
     let why = String::from_utf8_lossy(&output.stderr);
     let why = why.trim().trim_start_matches("fsprism: ").to_owned();
-    Err(anyhow::anyhow!(why)).as_input_error()
+    Err(anyhow::anyhow!(why)).or_input_error()
 }
 
 /// What the serving process prints as soon as the file system is mounted.
@@ -68,8 +68,8 @@ const MOUNTED: &[u8] = b"mounted\n";
 
 /// Serves a mount until it is unmounted, or until a signal asks to unmount it.
 fn serve(options: &MountOptions) -> anyhow::Result<Outcome> {
-    let files = DenseFs::attach(&options.arena).as_input_error()?;
-    let mut mount = Mount::on(&options.directory, files).as_input_error()?;
+    let files = DenseFs::attach(&options.arena).or_input_error()?;
+    let mut mount = Mount::on(&options.directory, files).or_input_error()?;
     let mut unmounter = mount.unmounter();
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::spawn(move || {
@@ -99,7 +99,7 @@ struct Usage {
 }
 
 fn stat(options: &DensefsOptions) -> anyhow::Result<Outcome> {
-    let files = DenseFs::attach(&options.arena).as_input_error()?;
+    let files = DenseFs::attach(&options.arena).or_input_error()?;
     let usage = files.usage()?;
     let answer =
         Usage { path: options.arena.clone(), bytes: usage.bytes, free_bytes: usage.free_bytes };
@@ -128,8 +128,8 @@ struct CheckAnswer {
 }
 
 fn check_arena(options: &DensefsOptions) -> anyhow::Result<Outcome> {
-    let files = DenseFs::attach(&options.arena).as_input_error()?;
-    let found = files.check().as_input_error()?;
+    let files = DenseFs::attach(&options.arena).or_input_error()?;
+    let found = files.check().or_input_error()?;
     let report = found.unwrap_or_default();
     let answer = CheckAnswer {
         path: options.arena.clone(),
@@ -161,14 +161,14 @@ fn words_of(found: &Result<check::Report, check::Problem>, options: &DensefsOpti
 }
 
 fn import(options: &TransferOptions) -> anyhow::Result<Outcome> {
-    let files = DenseFs::attach(&options.arena).as_input_error()?;
+    let files = DenseFs::attach(&options.arena).or_input_error()?;
     print_copied(&files.import(&options.directory)?, &options.directory, &options.arena)
 }
 
 fn export(options: &TransferOptions) -> anyhow::Result<Outcome> {
-    let files = DenseFs::attach(&options.arena).as_input_error()?;
+    let files = DenseFs::attach(&options.arena).or_input_error()?;
     let copied = match files.export(&options.directory) {
-        Err(why @ densefs_process::CopyError::NotEmpty { .. }) => Err(why).as_input_error()?,
+        Err(why @ densefs_process::CopyError::NotEmpty { .. }) => Err(why).or_input_error()?,
         copied => copied?,
     };
     print_copied(&copied, &options.arena, &options.directory)

@@ -9,13 +9,13 @@ use ::lab::{Boot, BootError, Image, Kernel, Lab, Parts, image};
 use serde::Serialize;
 
 use crate::arguments::lab::{BuildOptions, LabCommand, LabRunOptions, StatusOptions};
-use crate::exit::{AsInputError, InterruptedEarly, Outcome};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome};
 use crate::output;
 use crate::session::start::{self, this_program};
 
 /// Runs a subcommand of `fsprism lab`.
 pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<Outcome> {
-    let lab = Lab::of_user().as_input_error()?;
+    let lab = Lab::of_user().or_input_error()?;
     match command {
         LabCommand::Build(options) => build(&lab, options),
         LabCommand::Run(options) => run(&lab, options),
@@ -31,13 +31,13 @@ struct BuildAnswer {
 }
 
 fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Outcome> {
-    let request = request(options).as_input_error()?;
+    let request = request(options).or_input_error()?;
     let made = || {
         let plan = kernel::plan(lab, &request)?;
         plan.sentence().iter().for_each(|sentence| output::say(sentence));
         kernel::build(lab, &plan, &output::say)
     };
-    let kernel = if let Request::Files(_) = request { made().as_input_error()? } else { made()? };
+    let kernel = if let Request::Files(_) = request { made().or_input_error()? } else { made()? };
     let image =
         image::build(lab, Parts { kernel: &kernel, program: &this_program()?, further: &[] })?;
     let built = BuildAnswer { kernel, image };
@@ -73,7 +73,7 @@ fn status(lab: &Lab, options: &StatusOptions) -> anyhow::Result<Outcome> {
 
 fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Outcome> {
     let stop = start::flag_of_signals()?;
-    let kernel = kernel::find(lab, options.kernel.as_deref()).as_input_error()?;
+    let kernel = kernel::find(lab, options.kernel.as_deref()).or_input_error()?;
     let image =
         image::build(lab, Parts { kernel: &kernel, program: &this_program()?, further: &[] })?;
     let boot = Boot {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::arguments::MachineOptions;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 /// Directories whose storage is described if none is named. They need not exist.
@@ -27,7 +27,7 @@ fn directories(options: &MachineOptions) -> anyhow::Result<Vec<PathBuf>> {
             let refusal = anyhow::anyhow!(
                 "cannot describe the storage of {path}: {error}; name a directory that is there"
             );
-            return Err(refusal).as_input_error();
+            return Err(refusal).or_input_error();
         }
     }
     Ok(match &options.directories[..] {

@@ -6,7 +6,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
 use crate::arguments::ManOptions;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 /// When the command line last changed.
@@ -17,7 +17,7 @@ const VERSION: &str = concat!("fsprism ", env!("CARGO_PKG_VERSION"));
 pub(crate) fn man_page(options: &ManOptions, whole: Command) -> anyhow::Result<Outcome> {
     let mut whole = whole.disable_help_subcommand(true);
     whole.build();
-    let (above, command) = find(&whole, &options.command).as_input_error()?;
+    let (above, command) = find(&whole, &options.command).or_input_error()?;
     output::print(&page(above, command)?)?;
     Ok(Outcome::Success)
 }

@@ -9,7 +9,7 @@ use record::Run;
 use textual::shell_word;
 
 use crate::arguments::analysis::AnswerFormat;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 use crate::session::runs;
 
@@ -29,12 +29,12 @@ pub(crate) fn print(
     if paths.len() < 2 {
         let why = "--plan-for takes two or more runs of one command, to see how much runs vary";
         let then = "name the directory that --runs made, or use `fsprism survey --plan-for`";
-        return Err(anyhow!("{why}: {then}")).as_input_error();
+        return Err(anyhow!("{why}: {then}")).or_input_error();
     }
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
-    let runs = name_runs(&paths, runs.as_input_error()?);
-    let document = plan(&runs, percent / 100.0, options).as_input_error()?;
+    let runs = name_runs(&paths, runs.or_input_error()?);
+    let document = plan(&runs, percent / 100.0, options).or_input_error()?;
     let command = command_of_each_side(&runs[0].run.manifest.run.arguments);
     output::print_answer(format, &document, |width| document.text(&command, width))
 }

@@ -5,7 +5,7 @@ use record::Run;
 
 use crate::arguments::format::Format;
 use crate::arguments::reports::ReportOptions;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output::{self, ReportForm, page};
 use crate::session::{loads, named};
 
@@ -13,17 +13,17 @@ use crate::session::{loads, named};
 pub(crate) fn report(options: &ReportOptions) -> anyhow::Result<Outcome> {
     let paths = named::single_runs_or_latest(&options.runs)?;
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
-    let runs = runs.as_input_error()?;
+    let runs = runs.or_input_error()?;
     let format = options.format.or(options.terminal.then_some(Format::Terminal));
     if runs.len() > 1 && format.is_some_and(|format| format != Format::Html) {
         let refusal = anyhow::anyhow!(
             "only the page can show several runs: name one run, or leave out --format"
         );
-        return Err(refusal).as_input_error();
+        return Err(refusal).or_input_error();
     }
     if options.full && format != Some(Format::Terminal) {
         return Err(anyhow::anyhow!("--full is for --terminal: add that, or leave --full out"))
-            .as_input_error();
+            .or_input_error();
     }
     let loads = loads::named(&options.loads)?;
     loads::check_known(&loads, &runs)?;

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use textual::{Layout, plain_text, widest};
 
 use crate::arguments::RunsOptions;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 use crate::session::runs::{MANIFEST, in_group};
 
@@ -86,7 +86,7 @@ impl ListedRun {
 
 /// Lists the runs in a directory.
 pub(crate) fn runs(options: &RunsOptions) -> anyhow::Result<Outcome> {
-    let runs = Runs { runs: list(&options.directory).as_input_error()? };
+    let runs = Runs { runs: list(&options.directory).or_input_error()? };
     output::print_answer(options.output.format, &runs, |_| text(&runs, &options.directory))
 }
 

@@ -21,7 +21,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::measuring::Measuring;
 use crate::commands::{compare, plan};
-use crate::exit::{AsInputError, INTERRUPTED, Outcome};
+use crate::exit::{INTERRUPTED, OrInputError, Outcome};
 use crate::output;
 use crate::session::runs::{NAME, in_group, without};
 use crate::session::start;
@@ -40,11 +40,11 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
             None => "--runs prints how targets compare over all runs, and only as terminal or json",
         };
         let then = "choose one of these, then export each run with `fsprism report RUN --format`";
-        return Err(anyhow!("{why}: {then}")).as_input_error();
+        return Err(anyhow!("{why}: {then}")).or_input_error();
     }
     let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let group = runner::directory_of_runs(measuring.out.as_deref(), &started, command);
-    let group = group.as_input_error()?;
+    let group = group.or_input_error()?;
     let stop = start::flag_of_signals()?;
     if measuring.plan_for.is_some() {
         let each = match measuring.blocks {
@@ -64,7 +64,7 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
         if stop.load(Ordering::Relaxed) {
             return interrupted(group);
         }
-        let run = group.add(&format!("{NAME}{number}")).as_input_error()?;
+        let run = group.add(&format!("{NAME}{number}")).or_input_error()?;
         let seed = measuring.seed.map(|seed| seed.wrapping_add(u64::from(number - 1)));
         let status = measure_one(&run, seed, &stop)?;
         // A run that was refused has left nothing in it.
@@ -118,7 +118,7 @@ fn measure_one(
     stop: &AtomicBool,
 ) -> anyhow::Result<ExitStatus> {
     let directory = run.path().as_os_str();
-    let mut held = run.route().as_input_error()?.into_os_string();
+    let mut held = run.route().or_input_error()?.into_os_string();
     held.push(" ");
     held.push(directory);
     let program = std::env::current_exe().context("cannot find this program's own file")?;

@@ -16,7 +16,7 @@ use crate::arguments::analysis::{
     Analysis, AnovaOptions, AnswerFormat, BetterDirection, ChangepointOptions, IntervalOptions,
     Model, ScalabilityOptions, SeriesOptions,
 };
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 use crate::session::input::Input;
 
@@ -34,7 +34,7 @@ pub(crate) fn stats(analysis: &Analysis) -> anyhow::Result<Outcome> {
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn anova(options: &AnovaOptions) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.table)?;
-    let grid = Grid::parse(&input.name, &input.text).as_input_error()?;
+    let grid = Grid::parse(&input.name, &input.text).or_input_error()?;
     // As in prose, a comma may be followed by a space.
     let factors: Vec<String> =
         options.factors.iter().map(|factor| factor.trim().to_owned()).collect();
@@ -43,9 +43,9 @@ fn anova(options: &AnovaOptions) -> anyhow::Result<Outcome> {
         Some(response) if !factors.is_empty() => {
             Observations::long(&grid, response.trim(), &factors)
         }
-        Some(_) | None => return Err(unnamed_columns(&grid)).as_input_error(),
+        Some(_) | None => return Err(unnamed_columns(&grid)).or_input_error(),
     };
-    let observations = observations.as_input_error()?;
+    let observations = observations.or_input_error()?;
     let model = match options.model {
         Model::Additive => ModelChoice::Additive,
         Model::Multiplicative => ModelChoice::Multiplicative,
@@ -63,7 +63,7 @@ fn anova(options: &AnovaOptions) -> anyhow::Result<Outcome> {
         }
         other => input.refused(&other),
     };
-    let answer = AnovaAnswer::new(&observations, &how).map_err(refused).as_input_error()?;
+    let answer = AnovaAnswer::new(&observations, &how).map_err(refused).or_input_error()?;
     output::print_answer(options.output.format, &answer, |width| answer.text(width))
 }
 
@@ -103,10 +103,10 @@ fn intervals_by(
     question: &IntervalQuestion,
     format: AnswerFormat,
 ) -> anyhow::Result<Outcome> {
-    let groups = series_by(&input.name, &input.text, column, by).as_input_error()?;
+    let groups = series_by(&input.name, &input.text, column, by).or_input_error()?;
     let answered = |(level, values): (String, Vec<f64>)| {
         let answer = IntervalAnswer::new(&values, question);
-        let answer = answer.map_err(|why| input.refused(&why)).as_input_error()?;
+        let answer = answer.map_err(|why| input.refused(&why)).or_input_error()?;
         Ok(Group { level, answer })
     };
     let groups = groups.into_iter().map(answered).collect::<anyhow::Result<Vec<Group>>>()?;
@@ -126,9 +126,9 @@ fn interval(options: &IntervalOptions) -> anyhow::Result<Outcome> {
     if let (Some(column), Some(by)) = (&options.column, &options.by) {
         return intervals_by(&input, column, by, &question, options.output.format);
     }
-    let values = series(&input.name, &input.text, options.column.as_deref()).as_input_error()?;
+    let values = series(&input.name, &input.text, options.column.as_deref()).or_input_error()?;
     let answer = IntervalAnswer::new(&values, &question).map_err(|why| input.refused(&why));
-    let answer = answer.as_input_error()?;
+    let answer = answer.or_input_error()?;
     output::print_answer(options.output.format, &answer, |width| answer.text(width))
 }
 
@@ -136,7 +136,7 @@ fn changepoint(
     ChangepointOptions { series: options, penalty, better }: &ChangepointOptions,
 ) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.file)?;
-    let values = series(&input.name, &input.text, options.column.as_deref()).as_input_error()?;
+    let values = series(&input.name, &input.text, options.column.as_deref()).or_input_error()?;
     let better = match better {
         Some(BetterDirection::Lower) => BetterValues::Smaller,
         Some(BetterDirection::Higher) => BetterValues::Larger,
@@ -144,22 +144,22 @@ fn changepoint(
     };
     let method = penalty.map_or(ChangepointMethod::ByLength, ChangepointMethod::Penalty);
     let answer = ChangepointAnswer::new(&values, better, method).map_err(|why| input.refused(&why));
-    let answer = answer.as_input_error()?;
+    let answer = answer.or_input_error()?;
     output::print_answer(options.output.format, &answer, |_| answer.text())
 }
 
 fn steady_state(options: &SeriesOptions) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.file)?;
-    let values = series(&input.name, &input.text, options.column.as_deref()).as_input_error()?;
+    let values = series(&input.name, &input.text, options.column.as_deref()).or_input_error()?;
     let answer = SteadyStateAnswer::new(&values, Rule::default());
-    let answer = answer.map_err(|why| input.refused(&why)).as_input_error()?;
+    let answer = answer.map_err(|why| input.refused(&why)).or_input_error()?;
     output::print_answer(options.output.format, &answer, |width| answer.text(width))
 }
 
 fn scalability(options: &ScalabilityOptions) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.file)?;
-    let (n, x) = pairs(&input.name, &input.text, "n", "x").as_input_error()?;
+    let (n, x) = pairs(&input.name, &input.text, "n", "x").or_input_error()?;
     let answer = ScalabilityAnswer::new(&n, &x, options.fit.into(), options.confidence);
-    let answer = answer.map_err(|why| input.refused(&why)).as_input_error()?;
+    let answer = answer.map_err(|why| input.refused(&why)).or_input_error()?;
     output::print_answer(options.output.format, &answer, |width| answer.text(width))
 }

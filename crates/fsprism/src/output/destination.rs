@@ -11,7 +11,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::exit::AsInputError;
+use crate::exit::OrInputError;
 
 /// A file to write, as a name in an open directory. The directory stays open from the check to the
 /// write, so that it makes no difference if something else takes its path in between.
@@ -26,7 +26,7 @@ pub(crate) struct Destination {
 impl Destination {
     /// The file at a path. Its directory must exist.
     pub(crate) fn new(path: &Path) -> anyhow::Result<Self> {
-        Self::check(path).as_input_error()
+        Self::check(path).or_input_error()
     }
 
     /// Its path, for messages.

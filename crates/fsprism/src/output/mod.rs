@@ -17,7 +17,7 @@ use textual::{plain_json, plain_path, plain_text, program, shell_path};
 
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::format::Format;
-use crate::exit::{self, AsInputError, INTERRUPTED, Outcome, UNDECIDED};
+use crate::exit::{self, INTERRUPTED, OrInputError, Outcome, UNDECIDED};
 
 /// A report is as wide as the terminal, in columns, but within these bounds.
 const WIDTH_MIN: usize = 60;
@@ -82,7 +82,7 @@ pub(crate) fn print_measured(
 
 /// Prints the run at a path, without writing a page.
 pub(crate) fn print_run(path: &Path, form: &ReportForm) -> anyhow::Result<Document> {
-    let run = Run::read(path).as_input_error()?;
+    let run = Run::read(path).or_input_error()?;
     let source = form.source(&run, path);
     print_report(&source, form)?;
     Ok(source.document)
@@ -164,7 +164,7 @@ fn text_of(export: Export) -> String {
 
 /// Like [`text_of`], for Bonnie's formats, which have no place for phases that were too short.
 fn bonnie_text(form: BonnieForm, document: &Document, run: &Run) -> anyhow::Result<String> {
-    let export = form.render(document, run).as_input_error()?;
+    let export = form.render(document, run).or_input_error()?;
     export.notes.iter().for_each(|note| say(note));
     Ok(export.text)
 }

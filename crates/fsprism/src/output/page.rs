@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ::report::{AnalysedRun, page::HEAD, render_html};
 use record::RunDirectory;
 
-use crate::exit::AsInputError;
+use crate::exit::OrInputError;
 use crate::output::{self, destination::Destination};
 
 /// The page's name in a run directory.
@@ -47,7 +47,7 @@ pub(crate) fn destination(path: &Path) -> anyhow::Result<Destination> {
     match destination.beginning(HEAD.len()) {
         Ok(None) => Ok(destination),
         Ok(Some(head)) if is_ours(&head) => Ok(destination),
-        _ => Err(not_ours(path)).as_input_error(),
+        _ => Err(not_ours(path)).or_input_error(),
     }
 }
 

@@ -19,7 +19,7 @@ const DRAWS_PER_S: u8 = 5;
 /// block; from here on, more blocks make it narrower.
 const NARROWS_FROM: u32 = 9;
 /// The largest value that `--runs` takes.
-const RUNS_MOST: u32 = 100;
+const RUNS_MAX: u32 = 100;
 
 /// Shows how a run progresses: with a live bar on a terminal, with a line per block elsewhere.
 pub(crate) struct Progress {
@@ -166,7 +166,7 @@ impl Observer for Progress {
                 self.block_done(block, cells, blocks, &width);
             }
             Event::WillBeFull { blocks, of } => {
-                let runs = of.div_ceil(blocks.max(1)).clamp(2, RUNS_MOST);
+                let runs = of.div_ceil(blocks.max(1)).clamp(2, RUNS_MAX);
                 self.say(&format!(
                     "this run will end early, after about {}: one run holds no more, and there is \
                      time for {of}; to use it, measure several runs (--runs {runs})",

@@ -11,7 +11,7 @@ use suites::Suite;
 use textual::{did_you_mean, list};
 
 use crate::arguments::measuring::Measuring;
-use crate::exit::AsInputError;
+use crate::exit::OrInputError;
 use crate::output::ReportForm;
 
 /// Load files must be smaller than this.
@@ -26,7 +26,7 @@ pub(crate) fn report_form(measuring: &Measuring) -> anyhow::Result<ReportForm> {
 /// The loads with these names or in these files, each once.
 pub(crate) fn named(texts: &[String]) -> anyhow::Result<Vec<Load>> {
     let mut loads: Vec<Load> =
-        texts.iter().map(|text| load(text)).collect::<anyhow::Result<_>>().as_input_error()?;
+        texts.iter().map(|text| load(text)).collect::<anyhow::Result<_>>().or_input_error()?;
     let mut seen = BTreeSet::new();
     loads.retain(|load| seen.insert(load.name.clone()));
     Ok(loads)
@@ -72,14 +72,14 @@ pub(crate) fn check_known(loads: &[Load], runs: &[Run]) -> anyhow::Result<()> {
         load.name,
         did_you_mean(benchmark, names.iter().copied())
     );
-    Err(refusal).as_input_error()
+    Err(refusal).or_input_error()
 }
 
 /// Reduces the suite to the benchmarks that the loads need; keeps all of them without a load.
 pub(crate) fn needed_benchmarks(loads: &[Load], suite: Suite) -> anyhow::Result<Suite> {
     check(loads, &suite)?;
     let taken = loads.iter().flat_map(Load::benchmarks).map(str::to_owned);
-    suite.matching(&taken.collect::<Vec<_>>()).as_input_error()
+    suite.matching(&taken.collect::<Vec<_>>()).or_input_error()
 }
 
 /// Refuses loads whose operations the suite does not measure.
@@ -96,5 +96,5 @@ pub(crate) fn check(loads: &[Load], suite: &Suite) -> anyhow::Result<()> {
         suite.name,
         did_you_mean(benchmark, names.iter().copied())
     );
-    Err(refusal).as_input_error()
+    Err(refusal).or_input_error()
 }

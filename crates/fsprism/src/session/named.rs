@@ -8,14 +8,14 @@ use anyhow::anyhow;
 
 use super::runs::{self, MANIFEST};
 use crate::arguments::measuring::LATEST;
-use crate::exit::AsInputError;
+use crate::exit::OrInputError;
 use crate::output;
 
 /// The runs with these names. Without names, the latest run, which is reported.
 pub(crate) fn runs_or_latest(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     match names {
         [] => {
-            let latest = latest(Path::new(runner::RUNS)).as_input_error()?;
+            let latest = latest(Path::new(runner::RUNS)).or_input_error()?;
             output::say(&format!("the latest run: {}", latest.display()));
             Ok(vec![latest])
         }
@@ -38,7 +38,7 @@ pub(crate) fn single_runs_or_latest(names: &[PathBuf]) -> anyhow::Result<Vec<Pat
         }
     };
     let named = runs_or_latest(names)?;
-    named.into_iter().map(single).collect::<anyhow::Result<_>>().as_input_error()
+    named.into_iter().map(single).collect::<anyhow::Result<_>>().or_input_error()
 }
 
 /// The run that `--resume` names. Without a name, the latest run, which is reported.
@@ -46,7 +46,7 @@ pub(crate) fn run_to_resume(path: &Path) -> anyhow::Result<PathBuf> {
     if path != Path::new(LATEST) || path.exists() {
         return Ok(run_of_file(path));
     }
-    let latest = latest(Path::new(runner::RUNS)).as_input_error()?;
+    let latest = latest(Path::new(runner::RUNS)).or_input_error()?;
     output::say(&format!("the latest run: {}", latest.display()));
     Ok(latest)
 }

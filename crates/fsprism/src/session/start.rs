@@ -17,7 +17,7 @@ use suites::Testbed;
 use textual::shell_path;
 
 use crate::arguments::making::Making;
-use crate::exit::{AsInputError, INTERRUPTED, InterruptedEarly};
+use crate::exit::{INTERRUPTED, InterruptedEarly, OrInputError};
 use crate::output;
 use crate::session::targets::{Choice, choose};
 
@@ -51,7 +51,7 @@ pub(crate) fn check_calls() -> anyhow::Result<()> {
         "{call}(2) is blocked here ({why}): allow it in the container's filter of system calls \
          (seccomp), or run fsprism outside the container"
     ))
-    .as_input_error()
+    .or_input_error()
 }
 
 /// Makes signals request an orderly end instead of killing the process, waits until no other run is
@@ -83,7 +83,7 @@ pub(crate) fn make(
     }
     match testbed {
         Ok(testbed) => Ok((testbed, skipped)),
-        Err(error) if error.is_of_input() => Err(error).as_input_error(),
+        Err(error) if error.is_of_input() => Err(error).or_input_error(),
         Err(error) => Err(error.into()),
     }
 }
@@ -146,7 +146,7 @@ pub(crate) fn take_turn(purpose: Purpose, no_wait: bool, stop: &AtomicBool) -> a
                     "{}: try again later, or leave out --no-wait to wait for it to end",
                     others(holder)
                 );
-                return Err(refusal).as_input_error();
+                return Err(refusal).or_input_error();
             }
             Ok(Asked::Theirs(holder)) => {
                 if !std::mem::replace(&mut has_said, true) {
@@ -160,7 +160,7 @@ pub(crate) fn take_turn(purpose: Purpose, no_wait: bool, stop: &AtomicBool) -> a
                     "cannot tell whether another run is measuring on this computer: {error}: \
                      leave out --no-wait to measure all the same"
                 );
-                return Err(refusal).as_input_error();
+                return Err(refusal).or_input_error();
             }
             Err(error) => {
                 output::say(&format!(

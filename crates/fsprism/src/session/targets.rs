@@ -10,7 +10,7 @@ use suites::{CliffError, Suite};
 use targets::{Location, Selection, SpecError, Surroundings, TargetSpec, availability, tell_apart};
 
 use crate::arguments::making::{self, Making};
-use crate::exit::AsInputError;
+use crate::exit::OrInputError;
 use crate::output;
 
 const CLIFF_DEFAULT: &str = "ext4:memory=64m";
@@ -52,7 +52,7 @@ impl<'a> Choice<'a> {
                 let refusal = anyhow::anyhow!(
                     "{name} walks over memory and uses no file system: leave out {first}"
                 );
-                Err(refusal).as_input_error()
+                Err(refusal).or_input_error()
             }
             (
                 Some(
@@ -79,11 +79,11 @@ pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Sele
 
 fn select(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
     let surroundings = surroundings_for(making);
-    let parsed = |texts: &[String]| parsed(texts, making.aged).as_input_error();
+    let parsed = |texts: &[String]| parsed(texts, making.aged).or_input_error();
     let all =
-        |specs: Vec<TargetSpec>, surroundings| Selection::all(specs, surroundings).as_input_error();
+        |specs: Vec<TargetSpec>, surroundings| Selection::all(specs, surroundings).or_input_error();
     match choice {
-        Choice::Asked([]) => defaults(surroundings, making.aged).as_input_error(),
+        Choice::Asked([]) => defaults(surroundings, making.aged).or_input_error(),
         Choice::ForCliffs([]) => {
             let limited: TargetSpec = CLIFF_DEFAULT.parse()?;
             let Err(why) = availability(&limited, &surroundings) else {
@@ -98,12 +98,12 @@ fn select(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
             let surroundings = Surroundings { image_bytes, ..surroundings };
             let check = |spec: &TargetSpec| check_volume(spec, image_bytes);
             if texts.is_empty() {
-                let specs = default_volumes(making.aged).as_input_error()?;
-                specs.iter().try_for_each(check).as_input_error()?;
-                return possible_volumes(specs, surroundings).as_input_error();
+                let specs = default_volumes(making.aged).or_input_error()?;
+                specs.iter().try_for_each(check).or_input_error()?;
+                return possible_volumes(specs, surroundings).or_input_error();
             }
             let specs = parsed(texts)?;
-            specs.iter().try_for_each(check).as_input_error()?;
+            specs.iter().try_for_each(check).or_input_error()?;
             all(specs, surroundings)
         }
         Choice::Memory => {
@@ -113,7 +113,7 @@ fn select(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
         Choice::OfPaper(texts) => possible_paper_targets(parsed(texts)?, surroundings),
         Choice::Recorded(manifest) => {
             let specs = manifest.targets.iter().map(recorded_spec).collect::<Result<_, _>>();
-            all(specs.as_input_error()?, surroundings)
+            all(specs.or_input_error()?, surroundings)
         }
     }
 }
@@ -165,7 +165,7 @@ fn check_volume(spec: &TargetSpec, most_bytes: u64) -> Result<(), CliffError> {
 
 /// Why none of a paper's targets can be made here; `None` if one can.
 pub(crate) fn why_none(texts: &[String], making: &Making) -> anyhow::Result<Option<String>> {
-    let specs = parsed(texts, making.aged).as_input_error()?;
+    let specs = parsed(texts, making.aged).or_input_error()?;
     let selection = Selection::possible(specs, surroundings_for(making));
     let first = selection.skipped().first().filter(|_| selection.is_empty());
     Ok(first.map(|one| one.why.clone()))
@@ -226,7 +226,7 @@ fn possible_paper_targets(
             labels.join(", "),
             first.why
         );
-        return Err(refusal).as_input_error();
+        return Err(refusal).or_input_error();
     }
     for one in selection.skipped() {
         output::say(&format!("left out: {}: {}", one.target, one.why));
@@ -260,7 +260,7 @@ pub(crate) fn making_again(manifest: &Manifest, making: &Making) -> anyhow::Resu
                 "the images of this run are in {}: resume without --scratch",
                 before.display()
             );
-            Err(refusal).as_input_error()
+            Err(refusal).or_input_error()
         }
         Some(_) => Ok(making.clone()),
         None => Ok(Making { scratch: Some(before), ..making.clone() }),

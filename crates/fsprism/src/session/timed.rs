@@ -14,7 +14,7 @@ use textual::shell_path;
 use workload::Verification;
 
 use crate::arguments::measuring::Measuring;
-use crate::exit::AsInputError;
+use crate::exit::OrInputError;
 use crate::output;
 use crate::output::progress::Progress;
 use crate::session::start::{self, SinceStart};
@@ -41,12 +41,12 @@ impl Session {
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
         if let Some(path) = out {
-            RunDirectory::check_new(path).as_input_error()?;
+            RunDirectory::check_new(path).or_input_error()?;
         }
         let (testbed, skipped) = start::make(choice, &measuring.making, stop)?;
         if let Some(options) = &suite.classic {
             let are_placed = suite.are_sizes_placed;
-            suites::classic::check_room(options, are_placed, &testbed.live).as_input_error()?;
+            suites::classic::check_room(options, are_placed, &testbed.live).or_input_error()?;
         }
         let data_file_bytes = match testbed.data_file_bytes(suite.file_bytes, &suite.benchmarks) {
             Err(DataFileError::Target(error)) => return Err(error.into()),
@@ -56,7 +56,7 @@ impl Session {
             {
                 0
             }
-            size => size.as_input_error()?,
+            size => size.or_input_error()?,
         };
         let (clock, report, clock_record) = start::clock();
         let budget = measuring.blocks.is_none().then_some(measuring.budget());
@@ -76,8 +76,8 @@ impl Session {
             ..runner::manifest(run, scratch, clock_record)
         };
         say_what_is_cached(&manifest);
-        let reserved = runner::run_directory(out, &manifest.run).as_input_error()?;
-        let directory = reserved.begin(&manifest).as_input_error()?;
+        let reserved = runner::run_directory(out, &manifest.run).or_input_error()?;
+        let directory = reserved.begin(&manifest).or_input_error()?;
         let benchmarks = suite.benchmarks.clone();
         let laboratory = laboratory(testbed.live, benchmarks, &manifest, clock, &report, stop);
         Ok(Self {
@@ -99,15 +99,15 @@ impl Session {
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
         let (directory, Run { manifest, lines, .. }) =
-            RunDirectory::resume(path).as_input_error()?;
+            RunDirectory::resume(path).or_input_error()?;
         let ledger = Ledger::replay(&lines);
         let suite = match &manifest.run.offered_load {
             Some(load) => suite.offering(load),
             None => suite,
         };
-        let suite = suite.with_classic(manifest.run.classic.as_ref()).as_input_error()?;
+        let suite = suite.with_classic(manifest.run.classic.as_ref()).or_input_error()?;
         let suite = suite.with_custom(manifest.run.custom.as_ref());
-        let suite = suite.lasting(manifest.run.replicate_length.as_ref()).as_input_error()?;
+        let suite = suite.lasting(manifest.run.replicate_length.as_ref()).or_input_error()?;
         let is_there = |cell: &Cell| {
             suite.benchmarks.iter().any(|one| one.name == cell.benchmark)
                 && manifest.targets.iter().any(|one| one.label == cell.target)
@@ -121,19 +121,19 @@ impl Session {
                 cell.target,
                 path.display()
             );
-            return Err(refusal).as_input_error();
+            return Err(refusal).or_input_error();
         }
         let making = targets::making_again(&manifest, &measuring.making)?;
         let (testbed, _) = start::make(Choice::Recorded(&manifest), &making, stop)?;
         let machine = runner::machine(making.scratch());
-        runner::check_resumable(&manifest, &machine, &testbed.records()).as_input_error()?;
+        runner::check_resumable(&manifest, &machine, &testbed.records()).or_input_error()?;
         let scope = Scope {
             targets: testbed.live.len(),
             data_file_bytes: manifest.run.data_file_bytes,
             budget: None,
         };
         let (declared, _) = suites::cells(&suite, &testbed.live, &scope);
-        runner::check_cells(&manifest.cells, &declared).as_input_error()?;
+        runner::check_cells(&manifest.cells, &declared).or_input_error()?;
         let (clock, report, _) = start::clock();
         let plan = Plan::from_manifest(&manifest);
         let plan = match (measuring.budget, ledger.granted()) {

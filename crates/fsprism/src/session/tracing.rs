@@ -13,7 +13,7 @@ use footprint_suite::{
 use machine::turn::Purpose;
 use tempfile::TempDir;
 
-use crate::exit::AsInputError;
+use crate::exit::OrInputError;
 use crate::output;
 use crate::session::start;
 
@@ -28,8 +28,8 @@ impl Guests {
     /// Finds guests with the kernel of this release, or the one that was built last.
     pub(crate) fn find(release: Option<&str>) -> anyhow::Result<Self> {
         let stop = start::flag_of_signals()?;
-        let lab = Lab::of_user().as_input_error()?;
-        let kernel = kernel::find(&lab, release).as_input_error()?;
+        let lab = Lab::of_user().or_input_error()?;
+        let kernel = kernel::find(&lab, release).or_input_error()?;
         Ok(Self { lab, kernel, stop })
     }
 

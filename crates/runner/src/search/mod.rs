@@ -258,7 +258,7 @@ struct ProbeTurn<'a, 'b, 'c, P> {
 
 impl<P: Prober> ProbeTurn<'_, '_, '_, P> {
     /// How many probes of the search count.
-    fn done(&self) -> usize {
+    fn probes_done(&self) -> usize {
         self.conductor.course(self.search).measured().len()
     }
 }
@@ -269,7 +269,7 @@ impl<P: Prober> Turn for ProbeTurn<'_, '_, '_, P> {
     }
 
     fn attempt(&self, number: u32) -> Attempt {
-        let order = u32::try_from(self.done()).unwrap_or(u32::MAX);
+        let order = u32::try_from(self.probes_done()).unwrap_or(u32::MAX);
         let (cell, block) = (self.cell.index, self.cell.replicates);
         Attempt { cell, block, order, number, at_s: self.conductor.used().as_secs_f64() }
     }
@@ -280,7 +280,7 @@ impl<P: Prober> Turn for ProbeTurn<'_, '_, '_, P> {
 
     fn seed(&self) -> u64 {
         let of_search = self.conductor.course(self.search).plan().seed;
-        of_search ^ (self.done() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        of_search ^ (self.probes_done() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
     fn execute(&mut self, seed: u64) -> Result<Measured, Failure> {

@@ -165,7 +165,7 @@ pub(super) fn check_threads(option: &'static str, threads: u64) -> Result<(), Cl
 mod tests {
     use super::*;
 
-    fn wanted(axis: Axis) -> CliffRequest {
+    fn request_along(axis: Axis) -> CliffRequest {
         CliffRequest {
             axis,
             low: None,
@@ -190,7 +190,7 @@ mod tests {
             threads: Some(2),
             read_percent: Some(0),
             sequential_percent: Some(100),
-            ..wanted(axis)
+            ..request_along(axis)
         };
         for (axis, free) in [
             (Axis::WorkingSet, CliffRequest { working_set_bytes: None, ..all(Axis::WorkingSet) }),
@@ -205,19 +205,19 @@ mod tests {
             let fixed = all(axis).check().expect_err("the axis is fixed");
             assert!(matches!(fixed, CliffError::AxisFixed { .. }), "{fixed}");
             assert_eq!(free.check(), Ok(()));
-            assert_eq!(wanted(axis).check(), Ok(()));
+            assert_eq!(request_along(axis).check(), Ok(()));
         }
     }
 
     #[test]
     fn what_no_search_can_do_is_refused() {
-        let plain = wanted(Axis::ReadShare);
+        let plain = request_along(Axis::ReadShare);
         let end = |value, is_percent| Some(RangeEnd { value, is_percent });
         for wrong in [
             CliffRequest { sequential_percent: Some(101), ..plain },
             CliffRequest { low: end(4096, false), ..plain },
             CliffRequest { high: end(120, true), ..plain },
-            CliffRequest { low: end(50, true), ..wanted(Axis::WorkingSet) },
+            CliffRequest { low: end(50, true), ..request_along(Axis::WorkingSet) },
             CliffRequest { threads: Some(THREADS_MAX + 1), ..plain },
             CliffRequest { request_bytes: Some(2 << 30), ..plain },
             CliffRequest { request_bytes: Some(8192), working_set_bytes: Some(4096), ..plain },
@@ -239,8 +239,8 @@ mod tests {
             read_percent: 100,
             sequential_percent: 0,
         };
-        assert_eq!(wanted(Axis::Threads).parameters(1 << 20), expected);
-        let mixed = CliffRequest { read_percent: Some(0), ..wanted(Axis::Threads) };
+        assert_eq!(request_along(Axis::Threads).parameters(1 << 20), expected);
+        let mixed = CliffRequest { read_percent: Some(0), ..request_along(Axis::Threads) };
         assert_eq!(mixed.parameters(1 << 20), CliffParameters { read_percent: 0, ..expected });
     }
 }

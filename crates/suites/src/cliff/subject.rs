@@ -75,7 +75,7 @@ impl Subject {
             dimension,
             exercises,
             cache_state: if self.is_of_volumes() { CacheState::Any } else { CacheState::Steady },
-            ..Benchmark::of_operations(workload, FileSetKind::Data).asked(Question::SteadyState)
+            ..Benchmark::from_workload(workload, FileSetKind::Data).answering(Question::SteadyState)
         }
     }
 
@@ -213,10 +213,10 @@ mod tests {
     };
 
     fn benchmark(axis: Axis, position: f64) -> Benchmark {
-        of(axis, PLAIN, position)
+        benchmark_with(axis, PLAIN, position)
     }
 
-    fn of(axis: Axis, parameters: CliffParameters, position: f64) -> Benchmark {
+    fn benchmark_with(axis: Axis, parameters: CliffParameters, position: f64) -> Benchmark {
         Subject { axis, file_bytes: 1 << 26, parameters }.benchmark(position)
     }
 
@@ -244,7 +244,7 @@ mod tests {
     fn any_axis_is_searched_under_any_mix() {
         let mix = CliffParameters { read_percent: 30, sequential_percent: 80, threads: 2, ..PLAIN };
         let workload = |axis, position| {
-            let benchmark = of(axis, mix, position);
+            let benchmark = benchmark_with(axis, mix, position);
             benchmark.operations().expect("one of operations").workload.clone()
         };
         let it = workload(Axis::WorkingSet, 65536.0);
@@ -254,7 +254,7 @@ mod tests {
         let it = workload(Axis::ReadShare, 90.0);
         assert_eq!(it.operation, Operation::Mixed { read_percent: 90 });
         assert_eq!(it.access, Access::Mixed { sequential_percent: 80 });
-        let title = of(Axis::ReadShare, mix, 90.0).title;
+        let title = benchmark_with(Axis::ReadShare, mix, 90.0).title;
         assert_eq!(title, "90 % reads, 80 % sequential, 4k, working set 16 MiB, 2 threads");
     }
 

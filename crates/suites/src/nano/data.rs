@@ -63,7 +63,7 @@ fn data_benchmark(
         dimension,
         exercises,
         cache_state,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             // Once many of a file's blocks have been read, the kernel mistakes more reads for parts
             // of a stream and reads ahead.
             Workload {

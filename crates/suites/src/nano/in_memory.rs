@@ -29,7 +29,7 @@ pub(super) fn curves() -> Vec<Benchmark> {
 }
 
 fn benchmark(workload: Workload, file_set: FileSetKind) -> Benchmark {
-    Benchmark { dimension: Dimension::InMemory, ..Benchmark::of_operations(workload, file_set) }
+    Benchmark { dimension: Dimension::InMemory, ..Benchmark::from_workload(workload, file_set) }
 }
 
 fn reads_by_request() -> Vec<Benchmark> {

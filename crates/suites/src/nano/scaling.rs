@@ -43,7 +43,7 @@ pub(crate) fn quick() -> Vec<Benchmark> {
             exercises: vec![Dimension::Metadata, Dimension::InMemory],
             cache_state: CacheState::Warm,
             baseline,
-            ..Benchmark::of_operations(workload, file_set)
+            ..Benchmark::from_workload(workload, file_set)
         }
     };
     let two = |workload: Workload| Workload { threads: 2, ..workload };
@@ -218,11 +218,11 @@ fn benchmarks_by(workers: Workers, shared: SharedWork, counts: &[u64]) -> Vec<Be
         // One is the baseline for the others.
         baseline: (threads > 1).then(|| format!("{name}-1")),
         rank: shared.rank,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             Workload { workers, ..workload(shared, usize_of(threads)) },
             file_set(shared, threads),
         )
-        .asked(Question::Throughput)
+        .answering(Question::Throughput)
     };
     curve.points(counts, benchmark)
 }

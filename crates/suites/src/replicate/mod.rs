@@ -150,12 +150,11 @@ impl Execution<'_> {
     fn within_conditions(&self, live: &mut LiveTarget) -> Result<Measurements, Failure> {
         let began = Instant::now();
         let is_of_device = self.of.question == Question::DeviceWrites;
-        let idle = is_of_device
-            .then(|| device_writes::idle_unmount(live, self.of.file_set))
-            .transpose()?;
+        let kind = self.of.file_set;
+        let idle = is_of_device.then(|| device_writes::idle_unmount(live, kind)).transpose()?;
         let closed = self.mounted_again(live)?;
         let (Some(file_set), Some(counters)) =
-            (live.file_sets.get(&self.of.file_set).cloned(), live.counters.clone())
+            (live.file_sets.get(&kind).cloned(), live.counters.clone())
         else {
             return Err(Failure::Cell { why: "its file set could not be made".to_owned() });
         };
@@ -202,8 +201,7 @@ impl Execution<'_> {
         // Its dirty pages must not be written back while another target is measured.
         live.target.sync().map_err(|error| failed(&error))?;
         entered.leave().map_err(|error| failed(&error))?;
-        let start_ns = outcome.course.whole_start().busy_ns;
-        let timed_ns = outcome.recorder.busy_ns() + start_ns;
+        let timed_ns = outcome.recorder.busy_ns() + outcome.course.whole_start().busy_ns;
         let spent = Spent {
             // Operations in flight overlap.
             timed_ns: (timed_ns / self.workload.threads as u64).min(run_ns),

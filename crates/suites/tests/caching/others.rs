@@ -103,16 +103,16 @@ impl Another {
     fn reading_on(device: &Path) -> Self {
         let script =
             "echo; while dd if=\"$0\" of=/dev/null bs=64k iflag=direct 2>/dev/null; do :; done";
-        Self::of(script, device)
+        Self::start(script, device)
     }
 
     /// Has read the file once.
     fn that_has_read(path: &Path) -> Self {
-        Self::of("cat \"$0\" >/dev/null; echo; read line", path)
+        Self::start("cat \"$0\" >/dev/null; echo; read line", path)
     }
 
     /// Starts the script and waits until it has printed a line.
-    fn of(script: &str, path: &Path) -> Self {
+    fn start(script: &str, path: &Path) -> Self {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(script).arg(path).stdin(Stdio::piped()).stdout(Stdio::piped());
         // So that its children end with it.

@@ -243,7 +243,7 @@ mod tests {
         table
     }
 
-    fn found(frames: impl IntoIterator<Item = u64>, table: &KernelTable) -> Vec<(u32, u64)> {
+    fn orders_in(frames: impl IntoIterator<Item = u64>, table: &KernelTable) -> Vec<(u32, u64)> {
         let frames: Vec<u64> = frames.into_iter().collect();
         let orders = orders(&frames, table).expect("a plain file");
         assert_eq!(orders.pages(), frames.len() as u64, "each frame is counted once");
@@ -254,18 +254,18 @@ mod tests {
     fn frames_are_counted_by_the_order_of_the_whole_folio() {
         // Frames 0 to 3, 4 to 11, 12, 13, 14 to 15, 16 to 1039.
         let table = table("orders", &[2, 3, 0, 0, 1, 10]);
-        assert_eq!(found([], &table), []);
-        assert_eq!(found(0..1040, &table), [(0, 2), (1, 2), (2, 4), (3, 8), (10, 1024)]);
+        assert_eq!(orders_in([], &table), []);
+        assert_eq!(orders_in(0..1040, &table), [(0, 2), (1, 2), (2, 4), (3, 8), (10, 1024)]);
         // Only part of some folios is in the list: the middle, or the part before or after the run.
-        assert_eq!(found([3, 4, 15], &table), [(1, 1), (2, 1), (3, 1)]);
-        assert_eq!(found([2, 7, 8, 12, 700, 1039], &table), [(0, 1), (2, 1), (3, 2), (10, 2)]);
+        assert_eq!(orders_in([3, 4, 15], &table), [(1, 1), (2, 1), (3, 1)]);
+        assert_eq!(orders_in([2, 7, 8, 12, 700, 1039], &table), [(0, 1), (2, 1), (3, 2), (10, 2)]);
     }
 
     #[test]
     fn folios_beside_and_between_the_wanted_do_not_count() {
         let table = table("others", &[0; 100]);
-        assert_eq!(found([5, 7, 60], &table), [(0, 3)]);
-        assert_eq!(found([99], &table), [(0, 1)]);
+        assert_eq!(orders_in([5, 7, 60], &table), [(0, 3)]);
+        assert_eq!(orders_in([99], &table), [(0, 1)]);
     }
 
     #[test]

@@ -129,12 +129,12 @@ impl Target {
     /// allocated yet. Writes by the device then fail.
     #[must_use]
     pub fn scratch_without_room(&self) -> Option<&Path> {
-        const LEAST_BYTES: u64 = 1 << 20;
+        const BYTES_MIN: u64 = 1 << 20;
         let Backing::Scratch { source: MountSource::Image(image), .. } = &self.backing else {
             return None;
         };
         let free_bytes = self.workshop.surroundings.scratch_left_bytes().ok()?;
-        let is_full = free_bytes < LEAST_BYTES && image.allocated_bytes() < image.size_bytes();
+        let is_full = free_bytes < BYTES_MIN && image.allocated_bytes() < image.size_bytes();
         is_full.then_some(self.workshop.surroundings.scratch.as_path())
     }
 

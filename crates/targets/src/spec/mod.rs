@@ -327,7 +327,7 @@ impl FromStr for TargetSpec {
         let called = if is_called_as_library(&location) { BY_LIBRARY } else { "" };
         let label = match label {
             Some(label) => label.to_owned(),
-            None => labels::of_nameless(&location, text).unwrap_or_else(|| text.to_owned()),
+            None => labels::for_nameless(&location, text).unwrap_or_else(|| text.to_owned()),
         };
         let label = format!("{label}{called}");
         Ok(Self { label, location, conditions: options.conditions()? })

@@ -4,7 +4,7 @@ use ::caches::{CachePolicy, First, Geometry, Hierarchy, Inclusion, Lower, Shape}
 use record::machine::{Cache, CacheKind};
 
 use crate::arguments::footprint_values::CacheArgument;
-use crate::exit::AsInputError;
+use crate::exit::OrInputError;
 
 /// What the command line says about caches.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +60,8 @@ fn hierarchy_of(caches: &[CacheArgument], options: &CacheOptions<'_>) -> anyhow:
         }
         Ok(Some(cache))
     };
-    let instruction = take("l1i").as_input_error()?;
-    let (data, both) = (take("l1d").as_input_error()?, take("l1").as_input_error()?);
+    let instruction = take("l1i").or_input_error()?;
+    let (data, both) = (take("l1d").or_input_error()?, take("l1").or_input_error()?);
     let shape = |cache| geometry(cache, options);
     let first = match (instruction, data, both) {
         (Some(instruction), Some(data), None) => {
@@ -71,7 +71,7 @@ fn hierarchy_of(caches: &[CacheArgument], options: &CacheOptions<'_>) -> anyhow:
         (None, None, Some(both)) => First::Unified(shape(both)?),
         _ => {
             let why = "the first level must be l1i and l1d, or l1d alone, or l1 for both";
-            return Err(anyhow::anyhow!("{why}: give one of these with --cache")).as_input_error();
+            return Err(anyhow::anyhow!("{why}: give one of these with --cache")).or_input_error();
         }
     };
     if let Some(inclusive) =
@@ -79,20 +79,20 @@ fn hierarchy_of(caches: &[CacheArgument], options: &CacheOptions<'_>) -> anyhow:
     {
         let name = &inclusive.name;
         let why = anyhow::anyhow!("no level lies above {name}: give it no inclusion");
-        return Err(why).as_input_error();
+        return Err(why).or_input_error();
     }
     let mut lower = Vec::new();
     for level in 2.. {
-        let Some(cache) = take(&format!("l{level}")).as_input_error()? else { break };
+        let Some(cache) = take(&format!("l{level}")).or_input_error()? else { break };
         let inclusion = cache.inclusion.unwrap_or(options.inclusion);
         lower.push(Lower { geometry: shape(cache)?, inclusion });
     }
     if let Some(cache) = left.first() {
         let (name, missing) = (&cache.name, lower.len() + 2);
         let why = anyhow::anyhow!("{name} needs an l{missing} above it: give that too");
-        return Err(why).as_input_error();
+        return Err(why).or_input_error();
     }
-    Hierarchy::new(first, lower).as_input_error()
+    Hierarchy::new(first, lower).or_input_error()
 }
 
 fn geometry(cache: &CacheArgument, options: &CacheOptions<'_>) -> anyhow::Result<Geometry> {
@@ -102,5 +102,5 @@ fn geometry(cache: &CacheArgument, options: &CacheOptions<'_>) -> anyhow::Result
         policy @ (CachePolicy::Lru | CachePolicy::TreePlru) => policy,
     };
     let geometry = Geometry::new(Shape { size_bytes, line_bytes, ways, policy });
-    geometry.map_err(|error| anyhow::anyhow!("{name}: {error}")).as_input_error()
+    geometry.map_err(|error| anyhow::anyhow!("{name}: {error}")).or_input_error()
 }

@@ -12,7 +12,7 @@ use textual::plain_path;
 
 use crate::arguments::footprint::DiffOptions;
 use crate::commands::footprint::study::{StudiedTraces, categorised, studied};
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output::destination::Destination;
 use crate::output::{self, page};
 
@@ -32,7 +32,7 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Outcome> {
             options.before.display(),
             options.after.display()
         );
-        return Err(why).as_input_error();
+        return Err(why).or_input_error();
     }
     warnings.iter().for_each(|warning| output::say(&format!("fsprism: {warning}")));
     for (before, after) in pairs {
@@ -44,7 +44,7 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Outcome> {
             options.before.display(),
             options.after.display()
         );
-        return Err(why).as_input_error();
+        return Err(why).or_input_error();
     }
     if let Some(out) = &out {
         return write(out, &compared, questions.caches.as_ref(), &warnings);
@@ -87,7 +87,7 @@ fn compare(
     let (before, after) = (read(before)?, read(after)?);
     let operations = operations(&before, &after, options.operation.as_deref());
     let differences = operations.iter().map(|name| Difference::new(&before, &after, name));
-    let differences: Vec<Difference> = differences.collect::<Result<_, _>>().as_input_error()?;
+    let differences: Vec<Difference> = differences.collect::<Result<_, _>>().or_input_error()?;
     let is_comparable = !differences.is_empty();
     Ok(is_comparable.then_some(ComparedPair { before, after, differences }))
 }
@@ -114,7 +114,7 @@ fn pairs(
     after: &Path,
     warnings: &mut Vec<String>,
 ) -> anyhow::Result<Vec<(PathBuf, PathBuf)>> {
-    let (first, second) = (traces_in(before).as_input_error()?, traces_in(after).as_input_error()?);
+    let (first, second) = (traces_in(before).or_input_error()?, traces_in(after).or_input_error()?);
     if let ([one], [other]) = (first.as_slice(), second.as_slice()) {
         return Ok(vec![(one.clone(), other.clone())]);
     }

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::arguments::footprint::{FootprintCommand, ModelOptions, SimulateOptions};
 use crate::commands::footprint::caches::CacheOptions;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 /// Runs a subcommand of `fsprism footprint`.
@@ -36,7 +36,7 @@ pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<Outcome> {
 fn model(options: &ModelOptions) -> anyhow::Result<Outcome> {
     let ModelOptions { lines, footprint, file, ref phases, ref output } = *options;
     let phases = phases.clone();
-    let naive = Naive::new(Question { lines, footprint, file, phases }).as_input_error()?;
+    let naive = Naive::new(Question { lines, footprint, file, phases }).or_input_error()?;
     output::print_answer(output.format, &naive.answer(), |width| naive.text(width))
 }
 
@@ -95,10 +95,10 @@ fn file(simulation: &mut Simulation, path: &Path) -> anyhow::Result<RegionReport
         let name = path.display().to_string();
         let file = File::open(path);
         let file = file.map_err(|error| anyhow::anyhow!("cannot read {name}: {error}"));
-        (name, Box::new(BufReader::with_capacity(1 << 16, file.as_input_error()?)))
+        (name, Box::new(BufReader::with_capacity(1 << 16, file.or_input_error()?)))
     };
     let read = lackey::read(text, |access| simulation.access(access));
-    read.map_err(|error| anyhow::anyhow!("{name}: {error}")).as_input_error()?;
+    read.map_err(|error| anyhow::anyhow!("{name}: {error}")).or_input_error()?;
     Ok(RegionReport { stream: name, report: simulation.report() })
 }
 
@@ -120,12 +120,12 @@ fn streams(
 ) -> anyhow::Result<Vec<RegionReport>> {
     let bytes = u32::try_from(options.bytes);
     let bytes =
-        bytes.map_err(|_| anyhow::anyhow!("--bytes can be at most 4294967295")).as_input_error()?;
+        bytes.map_err(|_| anyhow::anyhow!("--bytes can be at most 4294967295")).or_input_error()?;
     let extent = Extent { accesses: options.accesses, bytes, seed: options.seed };
     let mut regions = Vec::new();
     for stream in &options.streams {
         simulation.begin_region();
-        let accesses = stream.accesses(extent).as_input_error()?;
+        let accesses = stream.accesses(extent).or_input_error()?;
         accesses.for_each(|access| simulation.access(access));
         regions.push(RegionReport { stream: stream.to_string(), report: simulation.report() });
     }

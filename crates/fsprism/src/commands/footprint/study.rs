@@ -17,7 +17,7 @@ use footprint_study::{
 use footprint_trace::header::MAGIC;
 
 use crate::arguments::footprint::{FramesOf, MapOptions, Of, StacksOptions};
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output::{self, destination::Destination};
 
 /// How many lines of a map the terminal shows unless all are asked for.
@@ -40,14 +40,14 @@ pub(crate) fn is_traced(path: &Path) -> bool {
 /// those of several that cannot be read.
 pub(crate) fn studied(path: &Path, questions: &Questions) -> anyhow::Result<StudiedTraces> {
     let (mut traces, mut warnings) = (Vec::new(), Vec::new());
-    let paths = traces_in(path).as_input_error()?;
+    let paths = traces_in(path).or_input_error()?;
     for (trace, left) in paths.iter().zip((0..paths.len()).rev()) {
         match Studied::read(trace, questions) {
             Ok(one) => {
                 warnings.extend(one.doubt.clone());
                 traces.push(one);
             }
-            Err(error) if left == 0 && traces.is_empty() => return Err(error).as_input_error(),
+            Err(error) if left == 0 && traces.is_empty() => return Err(error).or_input_error(),
             Err(error) => warnings.push(error.to_string()),
         }
     }
@@ -70,7 +70,7 @@ fn selected<'a>(
 /// Draws maps.
 pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Outcome> {
     let studied = studied(&options.path, &Questions::default())?;
-    let executed = selected(&studied.traces, options.operation.as_deref()).as_input_error()?;
+    let executed = selected(&studied.traces, options.operation.as_deref()).or_input_error()?;
     let wanted = CachemapOf::ALL.into_iter().filter(|of| match options.of {
         None => true,
         Some(Of::Instructions) => *of == CachemapOf::Instructions,
@@ -106,7 +106,7 @@ fn draw(path: &Path, byte_pixels: u32, maps: &[(&Executed, Cachemap)]) -> anyhow
             "--png saves one map, but {} are selected: select one with a trace, --op and --of",
             maps.len()
         );
-        return Err(why).as_input_error();
+        return Err(why).or_input_error();
     };
     let title = format!("{}, {}: {}", executed.target, executed.operation, map.of.name());
     let bytes = picture::png(map, &title, Scale { byte_pixels })?;
@@ -124,8 +124,8 @@ pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<Outcome> {
         FramesOf::Functions => Frames::Functions,
     };
     let mut trees = Vec::new();
-    for (one, executed) in selected(&traces, options.operation.as_deref()).as_input_error()? {
-        let weight = NamedWeight::named(&options.weight, executed).as_input_error()?;
+    for (one, executed) in selected(&traces, options.operation.as_deref()).or_input_error()? {
+        let weight = NamedWeight::named(&options.weight, executed).or_input_error()?;
         trees.push(Tree::new(one, executed, frames, &weight));
     }
     if options.folded {
@@ -148,9 +148,9 @@ pub(crate) fn categorised(
         Some(path) => {
             let cannot = |error| anyhow::anyhow!("cannot read {}: {error}", path.display());
             let read = fs::read_to_string(path).map_err(cannot);
-            let parsed = Categories::parse(&read.as_input_error()?);
+            let parsed = Categories::parse(&read.or_input_error()?);
             let named = parsed.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()));
-            named.as_input_error()?
+            named.or_input_error()?
         }
     };
     Ok(traces.into_iter().map(|one| one.with_categories(categories.clone())).collect())

@@ -18,7 +18,7 @@ use serde::Serialize;
 use textual::{plain_path, plain_text};
 
 use crate::arguments::footprint::TraceOptions;
-use crate::exit::{AsInputError, InterruptedEarly, Outcome};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome};
 use crate::output;
 use crate::session::start;
 use crate::session::tracing::Guests;
@@ -80,7 +80,7 @@ fn refuse_traces_among(
     if names.into_iter().any(is_trace) {
         let named = directory.display();
         let why = format!("{named} already holds traces: name another directory with --out");
-        return Err(anyhow::anyhow!(why)).as_input_error();
+        return Err(anyhow::anyhow!(why)).or_input_error();
     }
     Ok(())
 }
@@ -90,13 +90,13 @@ fn prepare(path: &Path) -> anyhow::Result<OutputDirectory> {
     let named = path.display();
     let out = OutputDirectory::make(path)
         .map_err(|error| anyhow::anyhow!("cannot write traces into {named}: {error}"))
-        .as_input_error()?;
+        .or_input_error()?;
     refuse_traces_among(out.names()?, path)?;
     Ok(out)
 }
 
 fn trace_targets(options: &TraceOptions) -> anyhow::Result<TraceAnswer> {
-    let targets = GuestTarget::parse_all(&options.targets).as_input_error()?;
+    let targets = GuestTarget::parse_all(&options.targets).or_input_error()?;
     let plan = options.tracing.plan(options.repetitions);
     refuse_traces(&options.out)?;
     let guests = Guests::find(options.kernel.release.as_deref())?;
@@ -145,9 +145,9 @@ fn readable_part(
 fn trace_program(options: &TraceOptions) -> anyhow::Result<TraceAnswer> {
     if !options.tracing.has_default_operations() || options.kernel.release.is_some() {
         let why = "--op, --warm-up, --cold and --kernel apply to targets only";
-        return Err(anyhow::anyhow!("{why}: leave them out for a program")).as_input_error();
+        return Err(anyhow::anyhow!("{why}: leave them out for a program")).or_input_error();
     }
-    let program = Program::new(&options.command).as_input_error()?;
+    let program = Program::new(&options.command).or_input_error()?;
     refuse_traces(&options.out)?;
     if !options.tracing.beside {
         // Nothing stops the wait but the signal itself; once the program runs, it gets signals

@@ -10,7 +10,7 @@ use suites::classic::bonnie_anova::TARGETS;
 use super::paper_run::{BLOCKS, measure_or_read, measuring, owned};
 use super::{Paper, bonnie_in_guest};
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 use crate::session::targets;
 
@@ -91,5 +91,5 @@ fn check_bonnie(path: &Path, run: &Run) -> anyhow::Result<()> {
         }
     };
     let path = path.display();
-    Err(anyhow::anyhow!("{path} {why}: give a run made with {instead}")).as_input_error()
+    Err(anyhow::anyhow!("{path} {why}: give a run made with {instead}")).or_input_error()
 }

@@ -12,7 +12,7 @@ use suites::classic::bonnie_anova::COUNTED_TARGETS;
 use textual::plain_path;
 
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::AsInputError;
+use crate::exit::OrInputError;
 use crate::output;
 use crate::session::start::{self, this_program};
 
@@ -40,7 +40,7 @@ pub(super) fn accompanying_run(
     let Some(directory) = directory else {
         let guest = path.join(RUN);
         return match guest.is_dir() {
-            true => Ok(Some((Run::read(&guest).as_input_error()?, name))),
+            true => Ok(Some((Run::read(&guest).or_input_error()?, name))),
             false => Ok(None),
         };
     };

@@ -14,7 +14,7 @@ use crate::arguments::footprint::{CachesOptions, FootprintOptions, TracingOption
 use crate::arguments::guests::GuestKernel;
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::footprint;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 pub(super) struct DenseFs;
@@ -40,7 +40,7 @@ impl Paper for DenseFs {
                 .with_context(|| {
                     format!("densefs has no {name}: choose figure-1, figure-2, section-2")
                 })
-                .as_input_error()?,
+                .or_input_error()?,
         };
         let path = match &options.run {
             Some(path) => path.clone(),
@@ -53,7 +53,7 @@ impl Paper for DenseFs {
                 "{} is a run of {suite}: --run needs one made by `fsprism run footprint`",
                 path.display()
             );
-            return Err(refusal).as_input_error();
+            return Err(refusal).or_input_error();
         }
         let traced = traces_of(&path, &run);
         let name = plain_path(&path);

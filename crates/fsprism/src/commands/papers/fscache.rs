@@ -11,7 +11,7 @@ use crate::arguments::guests::GuestKernel;
 use crate::arguments::network::{FscacheOptions, NetworkArguments};
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::fscache as rig;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output::{self, page};
 
 pub(super) struct FsCache;
@@ -58,7 +58,7 @@ impl Paper for FsCache {
                 path.display(),
                 run.manifest.run.suite
             );
-            return Err(refusal).as_input_error();
+            return Err(refusal).or_input_error();
         }
         let name = plain_path(&path);
         let reproduction = fscache::Reproduction::of(&run, &name);

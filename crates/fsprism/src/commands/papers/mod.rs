@@ -11,7 +11,7 @@ mod rocket_science;
 use serde_json::json;
 
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 /// A paper that can be reproduced. The command, its list of papers, completions and refusals are
@@ -54,7 +54,7 @@ fn papers() -> [Box<dyn Paper>; 5] {
 /// Reproduces what was named; without a name, lists the papers.
 pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let papers = papers();
-    let Some(wanted) = wanted(options)? else {
+    let Some(wanted) = requested(options)? else {
         let list: Vec<_> = papers
             .iter()
             .map(|paper| json!({ "name": paper.name(), "paper": paper.summary() }))
@@ -68,8 +68,8 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         None => (wanted.as_str(), None),
     };
     let paper = papers.iter().find(|paper| paper.name() == name);
-    let paper = paper.ok_or_else(|| unknown(&wanted, name)).as_input_error()?;
-    check(paper.as_ref(), item, options).as_input_error()?;
+    let paper = paper.ok_or_else(|| unknown(&wanted, name)).or_input_error()?;
+    check(paper.as_ref(), item, options).or_input_error()?;
     paper.reproduce(item, options)
 }
 
@@ -83,11 +83,11 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 /// What to reproduce, as `PAPER` or `PAPER/ITEM`.
-fn wanted(options: &ReproduceOptions) -> anyhow::Result<Option<String>> {
+fn requested(options: &ReproduceOptions) -> anyhow::Result<Option<String>> {
     match (&options.paper, &options.item) {
         (Some(paper), Some(item)) if paper.contains('/') => {
             let refusal = anyhow::anyhow!("{paper} names an item already: leave out {item}");
-            Err(refusal).as_input_error()
+            Err(refusal).or_input_error()
         }
         (Some(paper), Some(item)) => Ok(Some(format!("{paper}/{item}"))),
         (paper, _) => Ok(paper.clone()),

@@ -14,7 +14,7 @@ use crate::arguments::making::Making;
 use crate::arguments::measuring::Measuring;
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::timed;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output::{self, page};
 use crate::session::targets::Choice;
 
@@ -74,7 +74,7 @@ pub(super) fn measure_or_read(
 /// Reads a run by its path, or from its directory if it was made now.
 pub(super) fn read(path: &Path, directory: Option<&RunDirectory>) -> anyhow::Result<Run> {
     let run = directory.map_or_else(|| Run::read(path), RunDirectory::read);
-    run.as_input_error().inspect(output::say_left_out)
+    run.or_input_error().inspect(output::say_left_out)
 }
 
 pub(super) fn owned(targets: &[&str]) -> Vec<String> {
@@ -91,7 +91,7 @@ fn check_suite(paper: &str, path: &Path, run: &Run) -> anyhow::Result<()> {
         "{} is a run of {suite}: --run needs one made by `fsprism reproduce {paper}`",
         path.display()
     );
-    Err(refusal).as_input_error()
+    Err(refusal).or_input_error()
 }
 
 /// How the run of a paper is measured: on `blocks` blocks unless the options say otherwise.

@@ -9,7 +9,7 @@ use textual::{Indent, list, plural, wrap};
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::format::Format;
 use crate::arguments::measuring::Measuring;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 const BENCHMARKS: Indent = Indent { first: 2, rest: 6 };
@@ -41,7 +41,7 @@ pub(super) fn check(format: Format) -> anyhow::Result<()> {
         return Ok(());
     }
     let why = "--dry-run prints what would be measured, and only as terminal or json";
-    Err(anyhow::anyhow!("{why}: choose one of these with --format")).as_input_error()
+    Err(anyhow::anyhow!("{why}: choose one of these with --format")).or_input_error()
 }
 
 /// Prints the plan of a run that ended after its pilot.

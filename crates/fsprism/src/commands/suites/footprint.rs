@@ -16,7 +16,7 @@ use crate::arguments::footprint_values::CacheArgument;
 use crate::arguments::help;
 use crate::commands::footprint::caches::CacheOptions;
 use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow};
-use crate::exit::{AsInputError, InterruptedEarly, Outcome};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome};
 use crate::output::{self, ReportForm};
 use crate::session::start;
 use crate::session::tracing::Guests;
@@ -79,7 +79,7 @@ pub(crate) fn trace(command: &str, options: &FootprintOptions) -> anyhow::Result
     let given = &simulated.caches[..];
     let defaults = footprint_suite::DEFAULTS.map(str::to_owned);
     let targets = if targets.is_empty() { &defaults[..] } else { targets };
-    let targets = GuestTarget::parse_all(targets).as_input_error()?;
+    let targets = GuestTarget::parse_all(targets).or_input_error()?;
     let plan = tracing.plan(blocks.unwrap_or(REPETITIONS));
     let caches = caches(given)?;
     let mut run = RunRecord {
@@ -88,12 +88,12 @@ pub(crate) fn trace(command: &str, options: &FootprintOptions) -> anyhow::Result
         ..how.record(command, SUITE, RunKind::Traced, how.seed)
     };
     if let Some(path) = &how.out {
-        RunDirectory::check_new(path).as_input_error()?;
+        RunDirectory::check_new(path).or_input_error()?;
     }
     let guests = Guests::find(kernel.release.as_deref())?;
     guests.take_turn(tracing.beside, how.no_wait)?;
     let tracing = guests.ready()?;
-    let mut directory = runner::run_directory(how.out.as_deref(), &run).as_input_error()?;
+    let mut directory = runner::run_directory(how.out.as_deref(), &run).or_input_error()?;
     run.guest_kernel = Some(guests.kernel().release.clone());
     let traces = directory.empty_traces()?;
     let begun = Instant::now();

@@ -21,7 +21,7 @@ use crate::arguments::format::Format;
 use crate::arguments::help;
 use crate::arguments::network::{FscacheOptions, NetworkArguments};
 use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow, mounted};
-use crate::exit::{AsInputError, InterruptedEarly, Outcome};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome};
 use crate::output::{self, ReportForm, page};
 use crate::session::start;
 
@@ -134,7 +134,7 @@ fn search_break_even(options: &FscacheOptions) -> anyhow::Result<FscacheRun> {
     let link = options.network.link.unwrap_or_default();
     let asked = Plan { link, ..asked };
     let search = BreakEven::new(&options.network.break_even, &asked, options.guests.confidence);
-    let search = search.as_input_error()?;
+    let search = search.or_input_error()?;
     let opened = open(options, run, &search.plan())?;
     let OpenedRun { mut rig, stop, base, reserved } = opened;
     let mut directory = reserved.begin(&search.manifest(base))?;
@@ -156,17 +156,17 @@ struct OpenedRun {
 fn open(options: &FscacheOptions, run: RunRecord, plan: &Plan) -> anyhow::Result<OpenedRun> {
     let FscacheOptions { guests: how, network: arguments, kernel, .. } = options;
     if let Some(path) = &how.out {
-        RunDirectory::check_new(path).as_input_error()?;
+        RunDirectory::check_new(path).or_input_error()?;
     }
     let stop = Arc::new(AtomicBool::new(false));
-    let lab = Lab::of_user().as_input_error()?;
+    let lab = Lab::of_user().or_input_error()?;
     let kernel = kernel_for(plan, &lab, kernel.release.as_deref())?;
     start::take_signals(&stop)?;
     start::take_turn(Purpose::Time, how.no_wait, &stop)?;
     let conditions = conditions(&lab, kernel, arguments, &stop)?;
     let run = RunRecord { guest_kernel: Some(conditions.kernel.release.clone()), ..run };
     let rig = NetworkRig::new(conditions, plan)?;
-    let reserved = runner::run_directory(how.out.as_deref(), &run).as_input_error()?;
+    let reserved = runner::run_directory(how.out.as_deref(), &run).or_input_error()?;
     let (_, _, clock) = start::clock();
     let base = runner::manifest(run, &how.scratch, clock);
     Ok(OpenedRun { rig, stop, base, reserved })
@@ -197,7 +197,7 @@ fn plan(options: &FscacheOptions, seed: u64) -> anyhow::Result<Plan> {
         cache_bytes: arguments.cache_size,
         mount: None,
     };
-    plan.check().as_input_error()?;
+    plan.check().or_input_error()?;
     Ok(plan)
 }
 
@@ -205,7 +205,7 @@ fn plan(options: &FscacheOptions, seed: u64) -> anyhow::Result<Plan> {
 pub(super) fn benchmarks(options: &FscacheOptions) -> anyhow::Result<Vec<NetworkBenchmark>> {
     let benchmarks = options.benchmarks.iter().map(|name| name.parse());
     let benchmarks: Vec<NetworkBenchmark> =
-        benchmarks.collect::<Result<_, _>>().as_input_error()?;
+        benchmarks.collect::<Result<_, _>>().or_input_error()?;
     Ok(or_default(&benchmarks, &[NetworkBenchmark::File, NetworkBenchmark::Tree]))
 }
 
@@ -236,8 +236,8 @@ fn or_default<T: Clone + PartialEq>(given: &[T], default: &[T]) -> Vec<T> {
 
 /// Finds the kernel, which must support everything that the plan's rig needs.
 fn kernel_for(plan: &Plan, lab: &Lab, release: Option<&str>) -> anyhow::Result<Kernel> {
-    let kernel = kernel::find(lab, release).as_input_error()?;
-    check_kernel(&kernel, plan).as_input_error()?;
+    let kernel = kernel::find(lab, release).or_input_error()?;
+    check_kernel(&kernel, plan).or_input_error()?;
     Ok(kernel)
 }
 
@@ -253,7 +253,7 @@ fn conditions(
     let parts = Parts { kernel: &kernel, program: &program, further: &further };
     let image = image::build(lab, parts)?;
     if let Some(directory) = &arguments.consoles {
-        std::fs::create_dir_all(directory).as_input_error()?;
+        std::fs::create_dir_all(directory).or_input_error()?;
     }
     let (consoles, stop) = (arguments.consoles.clone(), Some(Arc::clone(stop)));
     Ok(RigConditions { kernel, image, boot_limit: BOOT_LIMIT, consoles, stop })

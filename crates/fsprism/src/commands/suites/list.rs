@@ -6,7 +6,7 @@ use suites::{COLUMNS, Relation, Suite, TableOneRow};
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::format::Format;
 use crate::commands::suites::{self as registry, BenchmarkRow, SuiteRow};
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 const LEGEND: &str = "
@@ -19,7 +19,7 @@ const TITLE_WIDTH: usize = 39;
 /// Prints all suites and the table of dimensions, or the benchmarks of one suite.
 pub(super) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Outcome> {
     let rows = match suite {
-        Some(name) => vec![registry::row(name).as_input_error()?],
+        Some(name) => vec![registry::row(name).or_input_error()?],
         None => registry::rows(),
     };
     let text = match format.for_answers() {
@@ -34,7 +34,7 @@ pub(super) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Outcom
         None => {
             let refusal =
                 anyhow::anyhow!("the list of suites has no such format: use --format json");
-            return Err(refusal).as_input_error();
+            return Err(refusal).or_input_error();
         }
     };
     output::print(&text)?;

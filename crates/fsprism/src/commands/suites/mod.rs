@@ -30,7 +30,7 @@ use crate::commands::suites::footprint::FootprintSuite;
 use crate::commands::suites::fscache::FscacheSuite;
 use crate::commands::suites::sprite_lfs::SpriteLfs;
 use crate::commands::suites::timed::Timed;
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::session::named;
 
 /// The suite that also has its own command.
@@ -181,7 +181,7 @@ pub(crate) fn add_survey_to(command: Command) -> Command {
 
 /// `fsprism survey`.
 pub(crate) fn survey(given: &mut ArgMatches) -> anyhow::Result<Outcome> {
-    let suite = timed(SURVEY).as_input_error()?;
+    let suite = timed(SURVEY).or_input_error()?;
     Timed::plain(suite).run_as(SURVEY, given, |_| Ok(None))
 }
 
@@ -190,7 +190,7 @@ pub(crate) fn run(name: &str, given: &mut ArgMatches) -> anyhow::Result<Outcome>
     if given.get_flag(LIST) {
         return list::list(OutputOptions::from_arg_matches(given)?.format, Some(name));
     }
-    let suite = find(name).ok_or_else(|| anyhow!("no suite '{name}'")).as_input_error()?;
+    let suite = find(name).ok_or_else(|| anyhow!("no suite '{name}'")).or_input_error()?;
     suite.run(given)
 }
 
@@ -201,7 +201,7 @@ pub(crate) fn run_without(options: ResumeOptions) -> anyhow::Result<Outcome> {
     }
     let Some(path) = &options.resume else {
         let why = "run needs a SUITE, such as nano/io: `fsprism run --list` lists them";
-        return Err(anyhow!("{why}; `fsprism survey` covers every dimension")).as_input_error();
+        return Err(anyhow!("{why}; `fsprism survey` covers every dimension")).or_input_error();
     };
     let path = named::run_to_resume(path)?;
     let ResumeOptions { budget, making, loads, full, output, .. } = options;

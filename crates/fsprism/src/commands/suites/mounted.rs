@@ -13,7 +13,7 @@ use targets::{Location, TargetSpec};
 use crate::arguments::making::Making;
 use crate::arguments::network::FscacheOptions;
 use crate::commands::suites::fscache::{self, FscacheRun};
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 use crate::session::start;
 use crate::session::targets::Choice;
@@ -21,20 +21,20 @@ use crate::session::targets::Choice;
 /// Measures on the mount that `at` names, and prints the run.
 pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<Outcome> {
     let (arguments, how) = (&options.network, &options.guests);
-    let spec: TargetSpec = at.parse().as_input_error()?;
+    let spec: TargetSpec = at.parse().or_input_error()?;
     let Location::Directory(path) = &spec.location else {
         let why = anyhow::anyhow!("--at {at} names no directory: name one on an NFS mount");
-        return Err(why).as_input_error();
+        return Err(why).or_input_error();
     };
-    let mount = OwnMount::at(path, &spec.label).as_input_error()?;
+    let mount = OwnMount::at(path, &spec.label).or_input_error()?;
     let run = fscache::run_record("run", options);
     let content = fscache::content(arguments, run.seed);
     let plan =
         mount.plan(&arguments.states, (benchmarks(options)?, fscache::runs(options)), content);
-    let plan = plan.as_input_error()?;
-    plan.check().as_input_error()?;
+    let plan = plan.or_input_error()?;
+    plan.check().or_input_error()?;
     if let Some(path) = &how.out {
-        RunDirectory::check_new(path).as_input_error()?;
+        RunDirectory::check_new(path).or_input_error()?;
     }
     let stop = Arc::new(AtomicBool::new(false));
     let making = Making { no_wait: how.no_wait, ..Making::default() };
@@ -42,7 +42,7 @@ pub(super) fn run(options: &FscacheOptions, at: &String) -> anyhow::Result<Outco
     let Testbed { live, workshop } = testbed;
     let (_, _, clock) = start::clock();
     let base = runner::manifest(run, making.scratch(), clock);
-    let reserved = runner::run_directory(how.out.as_deref(), &base.run).as_input_error()?;
+    let reserved = runner::run_directory(how.out.as_deref(), &base.run).or_input_error()?;
     let mut directory = reserved.begin(&network_suite::manifest(base, &plan))?;
     let mut recorded = Recorded::begin(&mut directory, plan)?;
     let root = live.first().map(|one| one.target().root().to_owned()).unwrap_or_default();
@@ -76,7 +76,7 @@ fn benchmarks(options: &FscacheOptions) -> anyhow::Result<Vec<NetworkBenchmark>>
         Some((name, why)) => {
             let why =
                 anyhow::anyhow!("{name} cannot be measured on a mount: {why}; leave out --at");
-            Err(why).as_input_error()
+            Err(why).or_input_error()
         }
         None => Ok(benchmarks),
     }

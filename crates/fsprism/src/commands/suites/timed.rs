@@ -14,7 +14,7 @@ use crate::arguments::measuring::{FileSize, Lasting, Measuring, Offered};
 use crate::commands::several_runs;
 use crate::commands::suites::traffic::Traffic;
 use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow, dry_run};
-use crate::exit::{AsInputError, Outcome};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 use crate::session::targets::Choice;
 use crate::session::timed::Session;
@@ -46,7 +46,7 @@ impl Timed {
     pub(crate) fn with_options<O: OwnOptions>(suite: Suite, examples: &'static str) -> Self {
         let shape = |suite, given: &mut ArgMatches, targets: &[String]| {
             let shaped = O::from_arg_matches_mut(given)?.shape(suite, targets);
-            shaped.map_err(anyhow::Error::from_boxed).as_input_error()
+            shaped.map_err(anyhow::Error::from_boxed).or_input_error()
         };
         Self { suite, own: Some(SuiteOptions { add: O::augment_args, shape, examples }) }
     }
@@ -87,7 +87,7 @@ impl Timed {
         };
         let until_steady = suite.length.is_some_and(|length| length.until_steady);
         let length = seconds.map(|_| ReplicateLength { seconds, until_steady });
-        let suite = suite.lasting(length.as_ref()).as_input_error()?;
+        let suite = suite.lasting(length.as_ref()).or_input_error()?;
         Ok(TimedRequest { suite, targets, measuring })
     }
 
@@ -182,9 +182,9 @@ pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<Outco
         };
         return Ok(Outcome::of_run(EndReason::NothingLeft, &document));
     }
-    let suite = Run::read(path).as_input_error()?.manifest.run.suite;
+    let suite = Run::read(path).or_input_error()?.manifest.run.suite;
     form.format.check(&suite)?;
-    let suite = super::timed(&suite).as_input_error()?;
+    let suite = super::timed(&suite).or_input_error()?;
     let stop = Arc::new(AtomicBool::new(false));
     let (directory, ended) = Session::resume(path, suite, measuring, &stop)?.measure(&stop);
     print(&directory, ended, &form, None)
@@ -205,7 +205,7 @@ fn refuse_other_kinds(path: &Path) -> anyhow::Result<()> {
             anyhow::anyhow!("{path} is a run of {suite}, which cannot be resumed: start a new one")
         }
     };
-    Err(refusal).as_input_error()
+    Err(refusal).or_input_error()
 }
 
 fn measure(
@@ -219,7 +219,7 @@ fn measure(
     let stop = Arc::new(AtomicBool::new(false));
     let suite = match measuring.benchmarks.as_slice() {
         [] => loads::needed_benchmarks(&form.loads, suite.clone())?,
-        names => suite.clone().matching(names).as_input_error()?,
+        names => suite.clone().matching(names).or_input_error()?,
     };
     loads::check(&form.loads, &suite)?;
     let choice = Choice::for_suite(&suite, targets)?;
@@ -240,7 +240,7 @@ fn measure(
             // Another process may have started a run there in the meantime.
             let _holds_runs = std::fs::remove_dir(runner::RUNS);
         }
-        return ended.map(|_| Outcome::Success).as_input_error();
+        return ended.map(|_| Outcome::Success).or_input_error();
     }
     print(&directory, ended, &form, traffic)
 }
@@ -282,7 +282,7 @@ pub(crate) fn measure_silently(
     measuring: &Measuring,
 ) -> anyhow::Result<(RunDirectory, EndReason)> {
     let stop = Arc::new(AtomicBool::new(false));
-    let suite = super::timed(suite).as_input_error()?.with_classic(classic).as_input_error()?;
+    let suite = super::timed(suite).or_input_error()?.with_classic(classic).or_input_error()?;
     let out = measuring.out.as_deref();
     let session = Session::begin(command, &suite, choice, measuring, out, &stop)?;
     let (directory, ended) = session.measure(&stop);
@@ -301,7 +301,7 @@ fn dry_run(
     let session = Session::begin(command, suite, choice, measuring, Some(place.path()), stop)?;
     let (directory, ended) = session.measure(stop);
     let ended =
-        if ended.as_ref().is_err_and(is_too_short) { ended.as_input_error() } else { ended };
+        if ended.as_ref().is_err_and(is_too_short) { ended.or_input_error() } else { ended };
     let is_interrupted = ended? == EndReason::Interrupted;
     if is_interrupted {
         Ok(Outcome::Interrupted)
@@ -316,7 +316,7 @@ fn is_too_short(error: &anyhow::Error) -> bool {
 }
 
 fn has_ended(path: &Path) -> anyhow::Result<bool> {
-    let run = Run::read(path).as_input_error()?;
+    let run = Run::read(path).or_input_error()?;
     // A damaged run is refused where it would be continued.
     Ok(run.damage.is_empty() && Ledger::replay(&run.lines).ended())
 }

@@ -15,7 +15,7 @@ use suites::classic::sprite_lfs;
 use crate::arguments::footprint_values::{CacheArgument, cache};
 use crate::arguments::sprite_lfs::words;
 use crate::commands::suites::footprint::{caches, recorded_caches};
-use crate::exit::{AsInputError, InterruptedEarly, Outcome};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome};
 use crate::output;
 use crate::session::tracing::Guests;
 
@@ -56,9 +56,9 @@ impl Traffic {
     ) -> anyhow::Result<Self> {
         if !run.further_file_bytes.is_empty() {
             let why = "--cache-traffic takes one size of files: give one --file-size";
-            return Err(anyhow::anyhow!(why)).as_input_error();
+            return Err(anyhow::anyhow!(why)).or_input_error();
         }
-        check_targets(targets).as_input_error()?;
+        check_targets(targets).or_input_error()?;
         Self::new(&run.options, caches, kernel)
     }
 
@@ -74,11 +74,11 @@ impl Traffic {
             let most = BYTES_MAX >> 20;
             let why = format!("--cache-traffic takes phases that move at most {most}m together");
             let then = "give a smaller --file-size, fewer --files or fewer repetitions";
-            return Err(anyhow::anyhow!("{why}: {then}")).as_input_error();
+            return Err(anyhow::anyhow!("{why}: {then}")).or_input_error();
         }
         let Some(caches) = caches(given)? else {
             let why = "--cache-traffic needs caches to simulate: give some with --cache";
-            return Err(anyhow::anyhow!(why)).as_input_error();
+            return Err(anyhow::anyhow!(why)).or_input_error();
         };
         let guests = Guests::find(kernel)?;
         if guests.is_stopped() {

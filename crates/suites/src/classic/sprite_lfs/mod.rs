@@ -57,7 +57,7 @@ const BYTES_PER_S: u64 = 200 << 20;
 /// largest.
 #[must_use]
 pub fn around_caches(caches: &[Cache], files: u32) -> Vec<u64> {
-    let mut all = sizes::of_files(&sizes::around(caches), files, BLOCK_BYTES);
+    let mut all = sizes::file_sizes(&sizes::around(caches), files, BLOCK_BYTES);
     let is_small = |&bytes: &u64| bytes < PLACED_BLOCKS_MIN * BLOCK_BYTES;
     let small = all.iter().take_while(|bytes| is_small(bytes)).count();
     all.drain(..small.min(all.len().saturating_sub(1)));

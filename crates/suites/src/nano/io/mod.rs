@@ -35,7 +35,7 @@ fn append_fsync() -> Benchmark {
         dimension: Dimension::Io,
         exercises: vec![Dimension::OnDiskLayout, Dimension::Metadata],
         cache_state: CacheState::Any,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             Workload { request_bytes: 4 * data::KIB, ..Workload::new(Operation::AppendFsync) },
             FileSetKind::Data,
         )

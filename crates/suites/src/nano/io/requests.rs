@@ -64,9 +64,9 @@ impl Requests<'_> {
             let (benchmark, exercises) = match layer {
                 Layer::FileSystem => {
                     let exercises = vec![Dimension::OnDiskLayout];
-                    (Benchmark::of_operations(workload, FileSetKind::Data), exercises)
+                    (Benchmark::from_workload(workload, FileSetKind::Data), exercises)
                 }
-                Layer::Device => (Benchmark::of_device(workload, FileSetKind::Data), vec![]),
+                Layer::Device => (Benchmark::on_device(workload, FileSetKind::Data), vec![]),
             };
             Benchmark {
                 dimension: Dimension::Io,

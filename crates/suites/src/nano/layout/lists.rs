@@ -34,6 +34,6 @@ fn by_entries(curve: &Curve<'_>, order: LookupOrder) -> Vec<Benchmark> {
         exercises: vec![Dimension::Metadata, Dimension::Io],
         cache_state: CacheState::Cold,
         rank: if entries >= LONG { RANK_OF_LONG } else { 0 },
-        ..Benchmark::of_experiment("", "", ColdListing { entries, order })
+        ..Benchmark::from_experiment("", "", ColdListing { entries, order })
     })
 }

@@ -46,7 +46,7 @@ fn cold(name: &str, title: &str, read: ColdRead) -> Benchmark {
         dimension: Dimension::OnDiskLayout,
         exercises: vec![Dimension::Io, Dimension::Caching],
         cache_state: CacheState::Cold,
-        ..Benchmark::of_experiment(name, title, read)
+        ..Benchmark::from_experiment(name, title, read)
     }
 }
 

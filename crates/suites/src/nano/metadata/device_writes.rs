@@ -26,9 +26,9 @@ pub(super) fn both() -> Vec<Benchmark> {
             // Warming up with a change would leave more to be written.
             cache_state: CacheState::Any,
             rank: 1 + named.rank,
-            ..Benchmark::of_operations(workload, FileSetKind::Directories(set))
+            ..Benchmark::from_workload(workload, FileSetKind::Directories(set))
         }
-        .asked(Question::DeviceWrites)
+        .answering(Question::DeviceWrites)
     };
     let both = |named| {
         [DirectorySync::Never, DirectorySync::EachOperation].map(|sync| synced(named, sync))

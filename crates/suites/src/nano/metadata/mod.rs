@@ -46,7 +46,7 @@ fn metadata(file_set: FileSetKind, entries: &str) -> Vec<Benchmark> {
         dimension: Dimension::Metadata,
         exercises: vec![Dimension::InMemory],
         cache_state: CacheState::Warm,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             Workload { access: access_of_names(operation), ..Workload::new(operation) },
             file_set,
         )
@@ -140,7 +140,7 @@ fn benchmark_of(named: NamedOperation, set: DirectorySpec, cache_state: CacheSta
         dimension: Dimension::Metadata,
         exercises: vec![Dimension::InMemory],
         cache_state,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             Workload { access, ..Workload::new(operation) },
             FileSetKind::Directories(set),
         )

@@ -97,9 +97,9 @@ fn benchmark(named: NamedOperation, layout: ProcessLayout, entries: u64, rank: u
         cache_state: CacheState::Warm,
         baseline,
         rank: rank + named.rank,
-        ..Benchmark::of_operations(workload, file_set(entries))
+        ..Benchmark::from_workload(workload, file_set(entries))
     }
-    .asked(Question::Throughput)
+    .answering(Question::Throughput)
 }
 
 /// A directory for each. A process adds at most a quarter, enough to run beside the other for much

@@ -19,7 +19,7 @@ pub(super) fn curve() -> Vec<Benchmark> {
     let benchmark = |bytes| Benchmark {
         exercises: vec![Dimension::OnDiskLayout, Dimension::InMemory],
         cache_state: CacheState::Warm,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             Workload { request_bytes: usize_of(bytes), ..Workload::new(Operation::Truncate) },
             FileSetKind::Data,
         )

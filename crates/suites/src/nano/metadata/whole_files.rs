@@ -28,7 +28,7 @@ fn both(file_bytes: u64, count: usize) -> [Benchmark; 2] {
         dimension: Dimension::Metadata,
         exercises: vec![Dimension::InMemory],
         cache_state: CacheState::Warm,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             Workload {
                 access: Access::Uniform,
                 request_bytes: usize::try_from(file_bytes).unwrap_or(usize::MAX),

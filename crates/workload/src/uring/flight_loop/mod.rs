@@ -27,7 +27,7 @@ pub(super) struct FlightFailure {
 }
 
 impl FlightFailure {
-    fn of_ring(errno: Errno) -> Self {
+    fn from_ring_errno(errno: Errno) -> Self {
         Self { fault: Fault::errno("io_uring_enter", errno), slot: None }
     }
 }
@@ -76,11 +76,12 @@ pub(super) fn fly<K: TransferKind, C: Choose, Q: Queue, T: Clock>(
     let outcome = LoopOutcome::default();
     let mut flight = FlightState { operations, issued, flying, is_stopped, failure, outcome };
     loop {
-        let seen = transfers.fill::<K, _>(&mut flight, clock).map_err(FlightFailure::of_ring)?;
+        let seen =
+            transfers.fill::<K, _>(&mut flight, clock).map_err(FlightFailure::from_ring_errno)?;
         if flight.flying == 0 {
             break;
         }
-        let seen = transfers.look(seen, &flight, clock).map_err(FlightFailure::of_ring)?;
+        let seen = transfers.look(seen, &flight, clock).map_err(FlightFailure::from_ring_errno)?;
         transfers.land::<K, _>(&mut flight, seen, clock, recorder, halt);
         if halt.at_interval() {
             flight.end();

@@ -82,7 +82,7 @@ fn benchmark(name: &str, title: &str, pattern: Pattern) -> Benchmark {
     Benchmark {
         exercises: vec![Dimension::Io],
         cache_state: CacheState::Cold,
-        ..Benchmark::of_experiment(name, title, ReadAhead { pattern })
+        ..Benchmark::from_experiment(name, title, ReadAhead { pattern })
     }
 }
 

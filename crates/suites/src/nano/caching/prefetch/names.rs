@@ -42,7 +42,7 @@ pub(super) fn benchmarks() -> Vec<Benchmark> {
     let benchmark = |name, title, order| Benchmark {
         exercises: vec![Dimension::Metadata, Dimension::OnDiskLayout, Dimension::Io],
         cache_state: CacheState::Cold,
-        ..Benchmark::of_experiment(name, title, Attributes { order })
+        ..Benchmark::from_experiment(name, title, Attributes { order })
     };
     vec![
         benchmark("attributes-in-order", "attributes fetched, names in order", StatOrder::Creation),

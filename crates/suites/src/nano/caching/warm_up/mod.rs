@@ -49,7 +49,7 @@ pub(super) fn curves() -> Vec<Benchmark> {
     curve.points(&[4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB], |bytes| Benchmark {
         exercises: vec![Dimension::Io, Dimension::InMemory],
         cache_state: CacheState::Cold,
-        ..Benchmark::of_experiment("", "", WarmUp { working_set_bytes: bytes })
+        ..Benchmark::from_experiment("", "", WarmUp { working_set_bytes: bytes })
     })
 }
 

@@ -41,7 +41,7 @@ fn benchmark(name: &str, title: &str, experiment: impl Experiment + 'static) -> 
     Benchmark {
         exercises: vec![Dimension::Io, Dimension::OnDiskLayout],
         cache_state: CacheState::Any,
-        ..Benchmark::of_experiment(name, title, experiment)
+        ..Benchmark::from_experiment(name, title, experiment)
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn curves() -> Vec<Benchmark> {
             exercises: vec![Dimension::OnDiskLayout, Dimension::Caching],
             cache_state: CacheState::Any,
             rank,
-            ..Benchmark::of_experiment("", "", FsyncDirty { dirty_bytes, dirty_file })
+            ..Benchmark::from_experiment("", "", FsyncDirty { dirty_bytes, dirty_file })
         })
     };
     [

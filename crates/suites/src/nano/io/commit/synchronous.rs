@@ -37,7 +37,7 @@ pub(super) fn benchmarks() -> Vec<Benchmark> {
         exercises: vec![Dimension::OnDiskLayout, Dimension::Metadata],
         cache_state: CacheState::Any,
         rank: 1,
-        ..Benchmark::of_experiment(name, title, Synchronous { position })
+        ..Benchmark::from_experiment(name, title, Synchronous { position })
     };
     vec![
         benchmark(

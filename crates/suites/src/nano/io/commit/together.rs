@@ -63,7 +63,11 @@ fn curve(name: &str, title: &str, target: CommitTarget) -> Vec<Benchmark> {
         cache_state: CacheState::Any,
         baseline: (threads > 1).then(|| format!("{name}-1")),
         rank: 1,
-        ..Benchmark::of_experiment("", "", ConcurrentCommits { threads: usize_of(threads), target })
+        ..Benchmark::from_experiment(
+            "",
+            "",
+            ConcurrentCommits { threads: usize_of(threads), target },
+        )
     })
 }
 

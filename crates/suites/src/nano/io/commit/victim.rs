@@ -47,7 +47,7 @@ pub(super) fn curves() -> Vec<Benchmark> {
             exercises: vec![Dimension::OnDiskLayout, Dimension::Caching, Dimension::Scaling],
             cache_state: kind.cache_state(),
             rank: 5,
-            ..Benchmark::of_experiment("", "", Victim { kind, rate_per_s, flushers })
+            ..Benchmark::from_experiment("", "", Victim { kind, rate_per_s, flushers })
         })
     };
     [

@@ -78,7 +78,7 @@ fn points(rates_per_s: &[u64], spacing: Spacing, rank: u32) -> Vec<Benchmark> {
             exercises: kind.exercises(),
             cache_state: kind.cache_state(),
             rank,
-            ..Benchmark::of_experiment("", "", OpenLoop { kind, rate_per_s, spacing })
+            ..Benchmark::from_experiment("", "", OpenLoop { kind, rate_per_s, spacing })
         })
     };
     FAMILIES.into_iter().flat_map(family).collect()
