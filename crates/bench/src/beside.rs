@@ -44,7 +44,7 @@ pub(crate) enum Order {
 
 /// The operation, and the state of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Does {
+pub(crate) enum Operation {
     /// Reads of pages in memory.
     Read,
     /// Writes to pages in memory, all of which have been written since the last sync.
@@ -61,7 +61,7 @@ pub(crate) enum Does {
 pub(crate) struct Cell {
     pub(crate) benchmark: &'static str,
     pub(crate) order: Order,
-    pub(crate) does: Does,
+    pub(crate) does: Operation,
     pub(crate) request_bytes: usize,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Cell {
 pub(crate) const fn cell(
     benchmark: &'static str,
     order: Order,
-    does: Does,
+    does: Operation,
     request_bytes: usize,
 ) -> Cell {
     Cell { benchmark, order, does, request_bytes }
@@ -88,7 +88,7 @@ pub(crate) struct Beside<'a> {
 
 /// A cell's results in one round, in nanoseconds per operation.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct RoundResult {
     bare_ns: f64,
     /// `None` if all of its replicates were disturbed.
     fsprism_ns: Option<f64>,
@@ -108,7 +108,7 @@ impl Beside<'_> {
         let fsprism = processes::binary()?;
         let data = self.work.join("data");
         self.make_file(&data)?;
-        let mut seen: Vec<Vec<Seen>> = vec![Vec::new(); cells.len()];
+        let mut seen: Vec<Vec<RoundResult>> = vec![Vec::new(); cells.len()];
         for round in 0..self.rounds {
             let Self { prefix, rounds, .. } = self;
             eprintln!("{prefix}{suite}, a loop by hand and fio, round {} of {rounds}", round + 1);
@@ -119,14 +119,15 @@ impl Beside<'_> {
                 let (one, other) = (before[index], after[index]);
                 let fio_ns = f64::midpoint(one.fio_ns, other.fio_ns);
                 let bare_ns = f64::midpoint(one.bare_ns, other.bare_ns);
-                seen[index].push(Seen { bare_ns, fsprism_ns, fio_ns });
+                seen[index].push(RoundResult { bare_ns, fsprism_ns, fio_ns });
             }
         }
         std::fs::remove_file(&data)?;
         let mut rows = Vec::new();
         for (cell, seen) in cells.iter().zip(seen) {
-            let ratios =
-                |of: fn(&Seen) -> Option<f64>| -> Vec<f64> { seen.iter().filter_map(of).collect() };
+            let ratios = |of: fn(&RoundResult) -> Option<f64>| -> Vec<f64> {
+                seen.iter().filter_map(of).collect()
+            };
             let by_hand = ratios(|seen| Some(seen.bare_ns / seen.fsprism_ns?));
             let what = format!("bare loop / fsprism, {}{}", self.prefix, cell.benchmark);
             // The table is printed at the end, which takes a long time to reach.
@@ -163,8 +164,8 @@ impl Beside<'_> {
     }
 
     /// Runs the hand-written loop, and fio, once for each cell.
-    fn others(&self, cells: &[Cell], data: &Path, seed: u64) -> anyhow::Result<Vec<Seen>> {
-        let one = |cell: &Cell| -> anyhow::Result<Seen> {
+    fn others(&self, cells: &[Cell], data: &Path, seed: u64) -> anyhow::Result<Vec<RoundResult>> {
+        let one = |cell: &Cell| -> anyhow::Result<RoundResult> {
             self.make_state(cell, data)?;
             // In a separate thread, as in fio and fsprism: after waiting for a device, it is woken
             // on a different processor than a single-threaded process.
@@ -178,7 +179,7 @@ impl Beside<'_> {
             let bare_ns = bare_ns.map_err(|_| anyhow::anyhow!("the loop by hand panicked"))??;
             self.make_state(cell, data)?;
             let fio_ns = cell.by_fio(data, self.file_bytes, seed)?;
-            Ok(Seen { bare_ns, fsprism_ns: None, fio_ns })
+            Ok(RoundResult { bare_ns, fsprism_ns: None, fio_ns })
         };
         cells.iter().map(one).collect()
     }
@@ -186,7 +187,7 @@ impl Beside<'_> {
     /// Makes the state: no dirty pages, and all of the file in memory or none of it.
     fn make_state(&self, cell: &Cell, data: &Path) -> anyhow::Result<()> {
         let file = File::open(data)?;
-        if cell.does == Does::WriteFirst {
+        if cell.does == Operation::WriteFirst {
             self.rewrite(data)?;
         }
         // The whole file system is synced, as fsprism does. After only `fsync`, btrfs delays
@@ -247,11 +248,11 @@ fn stay_here() -> anyhow::Result<()> {
 
 impl Cell {
     fn is_direct(&self) -> bool {
-        matches!(self.does, Does::ReadDirectly | Does::WriteDirectly)
+        matches!(self.does, Operation::ReadDirectly | Operation::WriteDirectly)
     }
 
     fn reads(&self) -> bool {
-        matches!(self.does, Does::Read | Does::ReadDirectly)
+        matches!(self.does, Operation::Read | Operation::ReadDirectly)
     }
 
     /// The offsets of its requests: the first ones as declared by fsprism, and the timed ones, of
@@ -261,19 +262,19 @@ impl Cell {
         let pass = file_bytes / bytes;
         let count = TIMED_BYTES / bytes;
         match self.does {
-            Does::Read => Offsets {
+            Operation::Read => Offsets {
                 first: self.again_and_again(pass, 2 * pass, seed),
                 timed: self.again_and_again(pass, count, !seed),
             },
-            Does::Write => Offsets {
+            Operation::Write => Offsets {
                 first: self.once(pass, seed),
                 timed: (0..count.div_ceil(pass))
                     .flat_map(|number| self.once(pass, !seed ^ number))
                     .take(usize::try_from(count).unwrap_or(usize::MAX))
                     .collect(),
             },
-            Does::WriteFirst => Offsets { first: Vec::new(), timed: self.once(pass, seed) },
-            Does::ReadDirectly | Does::WriteDirectly => {
+            Operation::WriteFirst => Offsets { first: Vec::new(), timed: self.once(pass, seed) },
+            Operation::ReadDirectly | Operation::WriteDirectly => {
                 let wanted = (DEVICE_BYTES / bytes).clamp(DEVICE_REQUESTS.0, DEVICE_REQUESTS.1);
                 let all = usize::try_from(wanted.min(pass)).unwrap_or(usize::MAX);
                 let mut first = self.once(pass, seed);
@@ -340,7 +341,7 @@ impl Cell {
         let mut fio = Command::new("fio");
         fio.args(["--ioengine=psync", "--thread", "--invalidate=0"])
             .args(["--fallocate=none", "--output-format=json"])
-            .arg(format!("--norandommap={}", u8::from(self.does == Does::Read)))
+            .arg(format!("--norandommap={}", u8::from(self.does == Operation::Read)))
             .arg(format!("--rw={direction}"))
             .arg(format!("--bs={}", self.request_bytes))
             .arg(format!("--size={file_bytes}"))
@@ -379,7 +380,7 @@ mod tests {
 
     #[test]
     fn what_comes_once_comes_once() {
-        for does in [Does::ReadDirectly, Does::WriteDirectly, Does::WriteFirst] {
+        for does in [Operation::ReadDirectly, Operation::WriteDirectly, Operation::WriteFirst] {
             let Offsets { first, timed } =
                 cell("", Order::Random, does, 4 * KIB).offsets(FILE_BYTES, 7);
             assert_eq!(different(&[&first[..], &timed].concat()), first.len() + timed.len());
@@ -390,7 +391,7 @@ mod tests {
     fn dirty_pages_have_all_been_written_before() {
         for order in [Order::Sequential, Order::Random] {
             let Offsets { first, timed } =
-                cell("", order, Does::Write, 4 * KIB).offsets(FILE_BYTES, 7);
+                cell("", order, Operation::Write, 4 * KIB).offsets(FILE_BYTES, 7);
             assert_eq!((first.len(), different(&first)), (16_384, 16_384));
             assert_eq!((timed.len(), different(&timed)), (65_536, 16_384));
         }

@@ -28,7 +28,7 @@ type Figures = BTreeMap<(String, String), Figure>;
 
 /// The results of one short budget's runs.
 #[derive(Debug, Default)]
-struct Held {
+struct BudgetResults {
     cells: u32,
     held: u32,
     /// |short / long - 1| of each.
@@ -41,7 +41,7 @@ struct Held {
 pub(crate) fn measure(seeds: Option<u64>) -> anyhow::Result<()> {
     let fsprism = processes::binary()?;
     let out = tempfile::tempdir()?;
-    let mut all: BTreeMap<&str, Held> = BTreeMap::new();
+    let mut all: BTreeMap<&str, BudgetResults> = BTreeMap::new();
     for seed in 1..=seeds.unwrap_or(SEEDS) {
         let survey = |budget: &str| survey(&fsprism, budget, seed, out.path());
         let long = survey(LONG)?;
@@ -78,7 +78,7 @@ fn figures(document: &Value) -> Option<Figures> {
     Some(cells.iter().filter_map(figure).collect())
 }
 
-impl Held {
+impl BudgetResults {
     /// Compares the figures of a short run with those of a long one, if both have them.
     fn add(&mut self, short: &Figures, long: &Figures) {
         for (key, figure) in short {
@@ -140,7 +140,7 @@ mod tests {
     fn what_both_have_is_held_beside_each_other() {
         let short = figures_of(&[("read", 110.0, 90.0, 130.0), ("stat", 50.0, 48.0, 52.0)]);
         let long = figures_of(&[("read", 100.0, 99.0, 101.0), ("stat", 40.0, 39.0, 41.0)]);
-        let mut held = Held::default();
+        let mut held = BudgetResults::default();
         held.add(&short, &long);
         held.add(&figures_of(&[("rename", 1.0, 1.0, 1.0)]), &long);
         assert_eq!((held.cells, held.held), (2, 1));

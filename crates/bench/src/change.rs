@@ -24,8 +24,8 @@ pub(crate) fn measure(directory: &Path) -> anyhow::Result<()> {
     println!("| runs a side | change | p <= 0.05 | called a difference | ruled out, no change |");
     println!("| --- | --- | --- | --- | --- |");
     for count in 2..=runs.len() / 2 {
-        let mut found = [Found::default(); CHANGES.len()];
-        let mut none = Found::default();
+        let mut found = [ComparisonCounts::default(); CHANGES.len()];
+        let mut none = ComparisonCounts::default();
         for _ in 0..DEALS {
             let mut dealt = runs.clone();
             dealt.shuffle(&mut random);
@@ -61,14 +61,14 @@ pub(crate) fn measure(directory: &Path) -> anyhow::Result<()> {
 
 /// The number of comparisons, and their outcomes.
 #[derive(Clone, Copy, Default)]
-struct Found {
+struct ComparisonCounts {
     all: usize,
     seen: usize,
     called: usize,
     ruled_out: usize,
 }
 
-impl Found {
+impl ComparisonCounts {
     fn add(&mut self, document: &CompareDocument) {
         for one in document.comparisons.iter().filter(|one| one.better != Better::Neither) {
             self.all += 1;

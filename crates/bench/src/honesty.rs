@@ -18,7 +18,7 @@ const SIGNIFICANT: f64 = 0.05;
 
 /// The counts of one experiment over its runs.
 #[derive(Debug, Default)]
-struct Count {
+struct VerdictCounts {
     comparisons: u32,
     /// Called real: p, adjusted for the number of comparisons in the run, is at most 5 %.
     real: u32,
@@ -38,7 +38,7 @@ struct Plan {
 
 impl Plan {
     /// Parses the arguments after the experiment's name: a budget, then a number of runs.
-    fn of_words(mut words: impl Iterator<Item = String>) -> anyhow::Result<Self> {
+    fn parse(mut words: impl Iterator<Item = String>) -> anyhow::Result<Self> {
         let budget = words.next().unwrap_or_else(|| BUDGET.to_owned());
         let runs = words.next().map_or(Ok(RUNS), |runs| runs.parse());
         Ok(Self { budget, runs: runs.context("the number of runs is not a number")? })
@@ -47,7 +47,7 @@ impl Plan {
 
 /// Runs the experiment with this name, as planned by the arguments after it.
 pub(crate) fn measure(name: &str) -> anyhow::Result<()> {
-    let plan = Plan::of_words(std::env::args().skip(2))?;
+    let plan = Plan::parse(std::env::args().skip(2))?;
     if name == "same" { same(&plan) } else { throttled(&plan) }
 }
 
@@ -75,13 +75,18 @@ fn throttled(plan: &Plan) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn experiment(name: &str, suite: &str, targets: [&str; 2], plan: &Plan) -> anyhow::Result<Count> {
+fn experiment(
+    name: &str,
+    suite: &str,
+    targets: [&str; 2],
+    plan: &Plan,
+) -> anyhow::Result<VerdictCounts> {
     let fsprism = processes::binary()?;
     let out = tempfile::tempdir()?;
-    let mut count = Count::default();
+    let mut count = VerdictCounts::default();
     for run in 1..=plan.runs {
         let out = out.path().join(format!("{run}"));
-        let document = document(&fsprism, suite, targets, (&plan.budget, &out))?;
+        let document = document(&fsprism, suite, targets, &plan.budget, &out)?;
         count.add(&document)?;
         eprintln!("{name} {run} of {}: {}", plan.runs, count.in_words());
     }
@@ -92,7 +97,8 @@ fn document(
     fsprism: &Path,
     suite: &str,
     targets: [&str; 2],
-    (budget, out): (&str, &Path),
+    budget: &str,
+    out: &Path,
 ) -> anyhow::Result<Value> {
     let output = Command::new(fsprism)
         .args(["run", suite])
@@ -105,7 +111,7 @@ fn document(
     serde_json::from_slice(&output.stdout).context("fsprism printed no document")
 }
 
-impl Count {
+impl VerdictCounts {
     fn add(&mut self, document: &Value) -> anyhow::Result<()> {
         let comparisons = document["comparisons"].as_array().context("no comparisons")?;
         for comparison in comparisons {

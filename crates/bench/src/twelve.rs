@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::beside::{Beside, Cell, Does, KIB, MIB, Order, cell};
+use crate::beside::{Beside, Cell, KIB, MIB, Operation, Order, cell};
 use crate::new_process;
 use crate::table::Table;
 
@@ -17,41 +17,46 @@ const RUNS: [(&str, &[Cell]); 3] = [
     (
         "survey/in-memory",
         &[
-            cell("sequential-read-4k-warm", Order::Sequential, Does::Read, 4 * KIB),
-            cell("sequential-read-1m-warm", Order::Sequential, Does::Read, MIB),
-            cell("random-read-4k-warm", Order::Random, Does::Read, 4 * KIB),
-            cell("sequential-write-4k-warm", Order::Sequential, Does::Write, 4 * KIB),
-            cell("sequential-write-1m-warm", Order::Sequential, Does::Write, MIB),
-            cell("random-write-4k-warm", Order::Random, Does::Write, 4 * KIB),
+            cell("sequential-read-4k-warm", Order::Sequential, Operation::Read, 4 * KIB),
+            cell("sequential-read-1m-warm", Order::Sequential, Operation::Read, MIB),
+            cell("random-read-4k-warm", Order::Random, Operation::Read, 4 * KIB),
+            cell("sequential-write-4k-warm", Order::Sequential, Operation::Write, 4 * KIB),
+            cell("sequential-write-1m-warm", Order::Sequential, Operation::Write, MIB),
+            cell("random-write-4k-warm", Order::Random, Operation::Write, 4 * KIB),
         ],
     ),
     (
         "nano/in-memory",
         &[
-            cell("random-read-warm-by-request-131072", Order::Random, Does::Read, 128 * KIB),
-            cell("random-write-warm-by-request-131072", Order::Random, Does::Write, 128 * KIB),
+            cell("random-read-warm-by-request-131072", Order::Random, Operation::Read, 128 * KIB),
+            cell("random-write-warm-by-request-131072", Order::Random, Operation::Write, 128 * KIB),
         ],
     ),
     (
         "nano/io",
         &[
-            cell("random-read-direct-by-request-4096", Order::Random, Does::ReadDirectly, 4 * KIB),
+            cell(
+                "random-read-direct-by-request-4096",
+                Order::Random,
+                Operation::ReadDirectly,
+                4 * KIB,
+            ),
             cell(
                 "sequential-read-direct-by-request-131072",
                 Order::Sequential,
-                Does::ReadDirectly,
+                Operation::ReadDirectly,
                 128 * KIB,
             ),
             cell(
                 "random-write-direct-by-request-4096",
                 Order::Random,
-                Does::WriteDirectly,
+                Operation::WriteDirectly,
                 4 * KIB,
             ),
             cell(
                 "sequential-write-direct-by-request-1048576",
                 Order::Sequential,
-                Does::WriteDirectly,
+                Operation::WriteDirectly,
                 MIB,
             ),
         ],
@@ -98,7 +103,7 @@ mod tests {
         assert_eq!(all.len(), 12);
         for size in [4 * KIB, 128 * KIB, MIB] {
             let of_size = || all.iter().filter(move |cell| cell.request_bytes == size);
-            for does in [Does::Read, Does::Write] {
+            for does in [Operation::Read, Operation::Write] {
                 assert!(of_size().any(|cell| cell.does == does), "{does:?} of {size}");
             }
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::beside::{Beside, Cell, Does, KIB, MIB, Order, cell};
+use crate::beside::{Beside, Cell, KIB, MIB, Operation, Order, cell};
 use crate::new_process;
 use crate::table::Table;
 
@@ -17,19 +17,19 @@ const SIZES: [(u64, &str); 2] = [(64 << 20, "64 MiB"), (256 << 20, "256 MiB")];
 const SUITE: &str = "survey/in-memory";
 
 const CELLS: [Cell; 8] = [
-    cell("sequential-read-4k-warm", Order::Sequential, Does::Read, 4 * KIB),
-    cell("sequential-read-1m-warm", Order::Sequential, Does::Read, MIB),
-    cell("random-read-4k-warm", Order::Random, Does::Read, 4 * KIB),
-    cell("random-read-1m-warm", Order::Random, Does::Read, MIB),
-    cell("sequential-write-4k-warm", Order::Sequential, Does::Write, 4 * KIB),
-    cell("sequential-write-1m-warm", Order::Sequential, Does::Write, MIB),
-    cell("random-write-4k-warm", Order::Random, Does::Write, 4 * KIB),
-    cell("random-write-1m-warm", Order::Random, Does::Write, MIB),
+    cell("sequential-read-4k-warm", Order::Sequential, Operation::Read, 4 * KIB),
+    cell("sequential-read-1m-warm", Order::Sequential, Operation::Read, MIB),
+    cell("random-read-4k-warm", Order::Random, Operation::Read, 4 * KIB),
+    cell("random-read-1m-warm", Order::Random, Operation::Read, MIB),
+    cell("sequential-write-4k-warm", Order::Sequential, Operation::Write, 4 * KIB),
+    cell("sequential-write-1m-warm", Order::Sequential, Operation::Write, MIB),
+    cell("random-write-4k-warm", Order::Random, Operation::Write, 4 * KIB),
+    cell("random-write-1m-warm", Order::Random, Operation::Write, MIB),
 ];
 /// Additional cells for file systems whose pages are clean after they have been written back.
 const CLEAN: [Cell; 2] = [
-    cell("random-write-4k-clean", Order::Random, Does::WriteFirst, 4 * KIB),
-    cell("random-write-1m-clean", Order::Random, Does::WriteFirst, MIB),
+    cell("random-write-4k-clean", Order::Random, Operation::WriteFirst, 4 * KIB),
+    cell("random-write-1m-clean", Order::Random, Operation::WriteFirst, MIB),
 ];
 
 /// The argument that asks for the rows of one process.
@@ -50,7 +50,8 @@ pub(crate) fn one_process(scratch: &Path) -> anyhow::Result<()> {
     let mut rows = Vec::new();
     for text in TARGETS {
         let (name, _) = text.split_once(':').unwrap_or((text, ""));
-        let found = new_process::on_target(text, scratch.to_owned(), |work| of_target(name, work))?;
+        let found =
+            new_process::on_target(text, scratch.to_owned(), |work| measure_target(name, work))?;
         rows.extend(found.unwrap_or_else(|why| {
             let what = format!("bare loop / fsprism, {name}, warm cells");
             vec![json!({ "what": what, "bound": "0.95 to 1.05", "why_not": why })]
@@ -60,7 +61,7 @@ pub(crate) fn one_process(scratch: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn of_target(name: &str, work: &Path) -> anyhow::Result<Vec<Value>> {
+fn measure_target(name: &str, work: &Path) -> anyhow::Result<Vec<Value>> {
     let clean: &[Cell] = if name == "tmpfs" { &[] } else { &CLEAN };
     let cells = [&CELLS, clean].concat();
     let of_size = |&(file_bytes, size): &(u64, &str)| {

@@ -30,11 +30,11 @@ pub fn add(row: Row) {
 
 /// There is no such file system, or it cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownName;
+pub struct UnknownFileSystem;
 
 impl FileSystem {
     /// All file systems that fsprism can make, in the order of help texts.
-    pub fn made() -> impl Iterator<Item = Self> {
+    pub fn makeable() -> impl Iterator<Item = Self> {
         Self::all().filter(|file_system| file_system.can_be_made())
     }
 
@@ -135,11 +135,11 @@ impl fmt::Display for FileSystem {
 }
 
 impl FromStr for FileSystem {
-    type Err = UnknownName;
+    type Err = UnknownFileSystem;
 
     /// A file system that can be made, by its full name.
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        Self::made().find(|known| known.name == text).ok_or(UnknownName)
+    fn from_str(text: &str) -> Result<Self, UnknownFileSystem> {
+        Self::makeable().find(|known| known.name == text).ok_or(UnknownFileSystem)
     }
 }
 
@@ -152,7 +152,8 @@ impl Serialize for FileSystem {
 impl<'de> Deserialize<'de> for FileSystem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        name.parse().map_err(|UnknownName| de::Error::custom(format!("`{name}` cannot be made")))
+        name.parse()
+            .map_err(|UnknownFileSystem| de::Error::custom(format!("`{name}` cannot be made")))
     }
 }
 
@@ -166,11 +167,11 @@ mod tests {
     fn names_are_unique_and_parse_back() {
         let names: BTreeSet<&str> = FileSystem::all().map(|known| known.name).collect();
         assert_eq!(names.len(), FileSystem::all().count());
-        for made in FileSystem::made() {
+        for made in FileSystem::makeable() {
             assert_eq!(made.name.parse(), Ok(made));
         }
-        assert_eq!("overlay".parse::<FileSystem>(), Err(UnknownName));
-        assert_eq!("fuse".parse::<FileSystem>(), Err(UnknownName));
+        assert_eq!("overlay".parse::<FileSystem>(), Err(UnknownFileSystem));
+        assert_eq!("fuse".parse::<FileSystem>(), Err(UnknownFileSystem));
     }
 
     #[test]
@@ -196,7 +197,7 @@ mod tests {
 
     #[test]
     fn what_is_made_on_a_device_has_a_module_and_room() {
-        for made in FileSystem::made().filter(|made| !made.lives_in_memory()) {
+        for made in FileSystem::makeable().filter(|made| !made.lives_in_memory()) {
             let mkfs = made.mkfs.as_ref().expect("it is made");
             assert!(mkfs.least_bytes >= 64 << 20, "{made}");
             assert!(!made.modules.any_of.is_empty(), "{made}");

@@ -10,6 +10,6 @@ mod not_made;
 mod row;
 mod table;
 
-pub use known::{BY_LIBRARY, FileSystem, UnknownName, add, lacks};
+pub use known::{BY_LIBRARY, FileSystem, UnknownFileSystem, add, lacks};
 pub use not_made::{NotMade, not_made};
 pub use row::{Devices, DirectUnit, Feature, Lack, MkeOptions, Mkfs, Modules, Row, Storage};

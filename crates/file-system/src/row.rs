@@ -90,7 +90,7 @@ pub struct Mkfs {
 impl Mkfs {
     /// A program that needs only the device as an argument, which must have at least 64 MiB.
     #[must_use]
-    pub const fn of(program: &'static str, package: &'static str) -> Self {
+    pub const fn new(program: &'static str, package: &'static str) -> Self {
         Self {
             program,
             package,

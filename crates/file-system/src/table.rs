@@ -1,6 +1,6 @@
 //! The rows, in the order in which help texts list the file systems.
 //!
-//! `scripts/setup` extracts programs and packages from this file, from the lines with `Mkfs::of(`,
+//! `scripts/setup` extracts programs and packages from this file, from the lines with `Mkfs::new(`,
 //! `mke2fs(` and `by_default: true`.
 
 use crate::row::{Devices, DirectUnit, Feature, Lack, MkeOptions, Mkfs, Modules, Row, Storage};
@@ -44,7 +44,7 @@ const fn mke2fs(program: &'static str) -> Option<Mkfs> {
             unless: "lazy_",
             without_discard: "nodiscard",
         }),
-        ..Mkfs::of(program, "e2fsprogs")
+        ..Mkfs::new(program, "e2fsprogs")
     })
 }
 
@@ -103,7 +103,7 @@ pub(crate) static ROWS: [Row; 22] = [
             without_discard: &["-K"],
             // mkfs.xfs refuses less than 300 MB since version 5.19.
             least_bytes: 320 * MIB,
-            ..Mkfs::of("mkfs.xfs", "xfsprogs")
+            ..Mkfs::new("mkfs.xfs", "xfsprogs")
         }),
         modules: modules(&["xfs"]),
         // The files of a realtime section are on a separate device.
@@ -117,7 +117,7 @@ pub(crate) static ROWS: [Row; 22] = [
             options: &["-f", "-q"],
             without_discard: &["-K"],
             least_bytes: 256 * MIB,
-            ..Mkfs::of("mkfs.btrfs", "btrfs-progs")
+            ..Mkfs::new("mkfs.btrfs", "btrfs-progs")
         }),
         modules: modules(&["btrfs"]),
         mounted_without_discard: Some("nodiscard"),
@@ -135,7 +135,7 @@ pub(crate) static ROWS: [Row; 22] = [
             options: &["-f"],
             without_discard: &["-t", "0"],
             least_bytes: 128 * MIB,
-            ..Mkfs::of("mkfs.f2fs", "f2fs-tools")
+            ..Mkfs::new("mkfs.f2fs", "f2fs-tools")
         }),
         modules: modules(&["f2fs"]),
         mounted_without_discard: Some("nodiscard"),
@@ -146,7 +146,7 @@ pub(crate) static ROWS: [Row; 22] = [
     Row {
         name: "vfat",
         // It has no version option, but prints its version before its help.
-        mkfs: Some(Mkfs { version_option: "--help", ..Mkfs::of("mkfs.vfat", "dosfstools") }),
+        mkfs: Some(Mkfs { version_option: "--help", ..Mkfs::new("mkfs.vfat", "dosfstools") }),
         modules: Modules { any_of: &["vfat"], further: CHARACTER_SETS },
         lacks: &[NO_LINKS, NO_HOLES, NO_RESERVATION],
         magic: Some(0x4d44),
@@ -154,7 +154,7 @@ pub(crate) static ROWS: [Row; 22] = [
     },
     Row {
         name: "exfat",
-        mkfs: Some(Mkfs::of("mkfs.exfat", "exfatprogs")),
+        mkfs: Some(Mkfs::new("mkfs.exfat", "exfatprogs")),
         modules: Modules { any_of: &["exfat"], further: CHARACTER_SETS },
         lacks: &[NO_LINKS, NO_HOLES, NO_RESERVATION],
         magic: Some(0x2011_bab0),
@@ -163,7 +163,7 @@ pub(crate) static ROWS: [Row; 22] = [
     Row {
         name: "minix",
         // Version 1 of it is limited to 64 MiB.
-        mkfs: Some(Mkfs::of("mkfs.minix", "util-linux-extra")),
+        mkfs: Some(Mkfs::new("mkfs.minix", "util-linux-extra")),
         modules: modules(&["minix"]),
         lacks: &[NO_RESERVATION],
         ..PLAIN
@@ -176,7 +176,7 @@ pub(crate) static ROWS: [Row; 22] = [
             // Use the whole device, whatever partitions were on it.
             behind_device: &["0"],
             // Debian has no mkfs.hfs.
-            ..Mkfs::of("hformat", "hfsutils")
+            ..Mkfs::new("hformat", "hfsutils")
         }),
         modules: Modules { any_of: &["hfs"], further: CHARACTER_SETS },
         lacks: &[NO_LINKS, NO_HOLES, NO_RESERVATION],

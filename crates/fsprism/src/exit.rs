@@ -12,9 +12,9 @@ pub(crate) const UNDECIDED: u8 = 3;
 
 /// How a command ended that did not fail with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Done {
+pub(crate) enum Outcome {
     /// Everything went as asked.
-    Well,
+    Success,
     /// Something that was to be measured or checked failed; the output says what.
     WithFailures,
     /// The data could not answer the question; the output says what would.
@@ -22,12 +22,12 @@ pub(crate) enum Done {
     /// A signal ended the command; what had been measured is kept.
     Interrupted,
     /// With the exit status of another process: a command in a guest, or one of several runs.
-    As(u8),
+    ExitStatus(u8),
 }
 
-impl Done {
+impl Outcome {
     /// How a command ends whose run ended for this reason and was analysed into this document.
-    pub(crate) fn of(reason: EndReason, document: &Document) -> Self {
+    pub(crate) fn of_run(reason: EndReason, document: &Document) -> Self {
         let failed = document.cells.iter().any(|cell| cell.failed.is_some());
         match reason {
             EndReason::Interrupted => Self::Interrupted,
@@ -38,16 +38,16 @@ impl Done {
             | EndReason::Budget
             | EndReason::NothingLeft
             | EndReason::Searched
-            | EndReason::Full => Self::Well,
+            | EndReason::Full => Self::Success,
         }
     }
 }
 
 /// Marks an error as the fault of the command line or of an input, not of the work itself.
 #[derive(Debug)]
-struct WrongInput;
+struct InputError;
 
-impl fmt::Display for WrongInput {
+impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("wrong input")
     }
@@ -65,15 +65,15 @@ impl fmt::Display for InterruptedEarly {
 
 impl std::error::Error for InterruptedEarly {}
 
-/// Marks whose fault an error is.
-pub(crate) trait Blame<T> {
-    /// Blames the command line or an input: exit status 2.
-    fn blame_input(self) -> anyhow::Result<T>;
+/// Marks errors as the fault of the command line or of an input.
+pub(crate) trait OrInputError<T> {
+    /// Marks the error, if there is one: exit status 2.
+    fn or_input_error(self) -> anyhow::Result<T>;
 }
 
-impl<T, E: Into<anyhow::Error>> Blame<T> for Result<T, E> {
-    fn blame_input(self) -> anyhow::Result<T> {
-        self.map_err(|error| error.into().context(WrongInput))
+impl<T, E: Into<anyhow::Error>> OrInputError<T> for Result<T, E> {
+    fn or_input_error(self) -> anyhow::Result<T> {
+        self.map_err(|error| error.into().context(InputError))
     }
 }
 
@@ -81,7 +81,7 @@ impl<T, E: Into<anyhow::Error>> Blame<T> for Result<T, E> {
 pub(crate) fn status_of(error: &anyhow::Error) -> u8 {
     if error.is::<InterruptedEarly>() {
         INTERRUPTED
-    } else if error.is::<WrongInput>() {
+    } else if error.is::<InputError>() {
         2
     } else {
         1
@@ -90,7 +90,7 @@ pub(crate) fn status_of(error: &anyhow::Error) -> u8 {
 
 /// The sentence that says why a command failed.
 pub(crate) fn sentence_of(error: &anyhow::Error) -> String {
-    let mark = WrongInput.to_string();
+    let mark = InputError.to_string();
     // The outermost sentence is enough: errors include the text of their source where it matters.
     let said = error.chain().map(ToString::to_string).find(|text| *text != mark);
     said.unwrap_or_else(|| "failed".to_owned())

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::CommandFactory;
-use command_line::{Arguments, Command, RunGiven, parse};
+use command_line::{Arguments, Command, RunArgument, parse};
 use commands::{
     check, cliff, compare, completions, densefs, footprint, lab, machine, manual, papers, report,
     runs, stats, suites,
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         }
         ::lab::guest::init();
     }
-    textual::set_program(session::start::called());
+    textual::set_program(session::start::invocation());
     let parsed = parse().and_then(|arguments| {
         session::start::check_calls()?;
         Ok(arguments)
@@ -42,8 +42,8 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Survey(mut given) => suites::survey(&mut given.0),
         Command::Run(given) => match *given {
-            RunGiven::Suite(name, mut given) => suites::run(&name, &mut given),
-            RunGiven::NoSuite(options) => suites::run_without(*options),
+            RunArgument::Suite(name, mut given) => suites::run(&name, &mut given),
+            RunArgument::NoSuite(options) => suites::run_without(*options),
         },
         Command::Cliff(options) => cliff::cliff(&options),
         Command::Report(options) => report::report(&options),

@@ -14,7 +14,7 @@ use targets::{Surroundings, TargetSpec, availability};
 
 const INVENTED: Row = Row {
     name: "inventfs",
-    mkfs: Some(Mkfs { least_bytes: 1 << 30, ..Mkfs::of("mkfs.inventfs", "inventfs-tools") }),
+    mkfs: Some(Mkfs { least_bytes: 1 << 30, ..Mkfs::new("mkfs.inventfs", "inventfs-tools") }),
     modules: Modules { any_of: &["inventfs"], further: &[] },
     lacks: &[Lack { feature: Feature::Links, why: "was invented without" }],
     ..Row::PLAIN
@@ -61,7 +61,7 @@ fn setup_knows_every_program_and_package() {
         String::from_utf8(output.stdout).expect("names")
     };
     let expected = |chosen: &dyn Fn(&FileSystem) -> bool| -> String {
-        let on_devices = FileSystem::made().filter(|one| one.name != INVENTED.name);
+        let on_devices = FileSystem::makeable().filter(|one| one.name != INVENTED.name);
         let chosen = on_devices.filter(chosen);
         let pair = |one: FileSystem| {
             one.row().mkfs.as_ref().map(|mkfs| format!("{} {}\n", mkfs.program, mkfs.package))

@@ -71,7 +71,7 @@ impl<'a> RunRecorder<'a> {
         target: &Target,
         why: &str,
     ) -> Result<(), RecordError> {
-        self.journal.discard((self.cell(benchmark, target), block), attempt, why)
+        self.journal.discard(self.cell(benchmark, target), block, attempt, why)
     }
 
     pub(crate) fn give_up(
@@ -82,7 +82,7 @@ impl<'a> RunRecorder<'a> {
         why: &str,
     ) -> Result<(), RecordError> {
         let mut give_up =
-            |target: &&Target| self.journal.give_up((self.cell(benchmark, target), block), why);
+            |target: &&Target| self.journal.give_up(self.cell(benchmark, target), block, why);
         targets.iter().try_for_each(&mut give_up)
     }
 }

@@ -49,8 +49,10 @@ pub(crate) fn searched(
     sample.run.manifest.machine.processor.allowed = vec![0, 1];
     let mut course = SearchCourse::new(plan).unwrap();
     let mut positions: Vec<f64> = Vec::new();
-    while let Some(position) = course.next_position().filter(|_| course.told().len() < probes_max) {
-        let number = course.told().len();
+    while let Some(position) =
+        course.next_position().filter(|_| course.measured().len() < probes_max)
+    {
+        let number = course.measured().len();
         let known = positions.iter().position(|&it| it.total_cmp(&position).is_eq());
         let index = known.unwrap_or(positions.len());
         let cell = u32::try_from(index).unwrap();
@@ -59,9 +61,10 @@ pub(crate) fn searched(
             let definition = cell_at(plan, position);
             sample.run.lines.push(Line::CellAdded(Box::new(CellAdded { cell, definition })));
         }
-        let block = course.told().iter().filter(|told| told.0.total_cmp(&position).is_eq()).count();
+        let block =
+            course.measured().iter().filter(|one| one.0.total_cmp(&position).is_eq()).count();
         let (value, evidence) = measure(position, number);
-        course.tell(value, Served::of(&evidence)).unwrap();
+        course.tell(value, Served::from_evidence(&evidence)).unwrap();
         let mut replicate = sample.replicate(cell, u32::try_from(block).unwrap(), 1e9 / value);
         replicate.metrics = vec![value];
         replicate.evidence = evidence;

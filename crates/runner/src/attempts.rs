@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use record::{Busy, CacheEvidence};
 
-use crate::busy::{Next, Patience, in_the_way};
+use crate::busy::{BusyAction, Patience, action_after};
 use crate::error::RunError;
 use crate::executor::{Failure, Measured};
-use crate::journal::Place;
+use crate::journal::Attempt;
 use crate::plan::ATTEMPTS;
 
 /// A cell's turn, as its conductor takes it.
@@ -15,8 +15,8 @@ pub(crate) trait Turn {
     /// Whether the run was told to stop.
     fn is_stopped(&self) -> bool;
 
-    /// Where this attempt stands, which begins now.
-    fn place(&self, attempt: u32) -> Place;
+    /// The attempt with this number, which begins now.
+    fn attempt(&self, number: u32) -> Attempt;
 
     /// How much longer the run can wait for others.
     fn patience(&self) -> Patience;
@@ -30,19 +30,19 @@ pub(crate) trait Turn {
     /// Records an attempt that does not count.
     fn discard(
         &mut self,
-        place: &Place,
+        attempt: &Attempt,
         why: &str,
         evidence: CacheEvidence,
     ) -> Result<(), RunError>;
 
-    /// Waits until others leave the machine alone, for `most` at most.
-    fn wait(&mut self, busy: Busy, most: Duration) -> Result<(), RunError>;
+    /// Waits until others leave the machine alone, for `time_max` at most.
+    fn wait(&mut self, busy: Busy, time_max: Duration) -> Result<(), RunError>;
 }
 
 /// What came of a turn.
 pub(crate) enum Outcome {
     /// An attempt counts.
-    Measured(Place, Box<Measured>),
+    Measured(Attempt, Box<Measured>),
     /// None did, for the reason that the last one had. Something that disturbed one of them may be
     /// over by the next turn.
     Lost { why: String, is_disturbed: bool },
@@ -63,19 +63,19 @@ pub(crate) fn seed_of(turn: u64, attempt: u32) -> u64 {
 /// Takes a turn.
 pub(crate) fn take(turn: &mut impl Turn) -> Result<Outcome, RunError> {
     let (mut last_why, mut is_disturbed) = (String::new(), false);
-    for attempt in 1..=ATTEMPTS {
+    for number in 1..=ATTEMPTS {
         if turn.is_stopped() {
             return Ok(Outcome::Stopped);
         }
-        let place = turn.place(attempt);
-        let (why, evidence) = match turn.execute(seed_of(turn.seed(), attempt)) {
-            Ok(measured) => match in_the_way(&measured, &turn.patience(), attempt) {
-                (Next::Keep, _) => return Ok(Outcome::Measured(place, Box::new(measured))),
-                (Next::Refuse, _) => return Ok(Outcome::Refused),
-                (next @ (Next::Again | Next::Wait(_)), busy) => {
+        let attempt = turn.attempt(number);
+        let (why, evidence) = match turn.execute(seed_of(turn.seed(), number)) {
+            Ok(measured) => match action_after(&measured, &turn.patience(), number) {
+                (BusyAction::Keep, _) => return Ok(Outcome::Measured(attempt, Box::new(measured))),
+                (BusyAction::Refuse, _) => return Ok(Outcome::Refused),
+                (next @ (BusyAction::Retry | BusyAction::Wait(_)), busy) => {
                     let why = format!("the machine was busy: {busy}");
-                    if let Next::Wait(most) = next {
-                        turn.wait(busy, most)?;
+                    if let BusyAction::Wait(time_max) = next {
+                        turn.wait(busy, time_max)?;
                     }
                     is_disturbed = true;
                     (why, measured.evidence)
@@ -89,7 +89,7 @@ pub(crate) fn take(turn: &mut impl Turn) -> Result<Outcome, RunError> {
                 (why, *evidence)
             }
         };
-        turn.discard(&place, &why, evidence)?;
+        turn.discard(&attempt, &why, evidence)?;
         last_why = why;
     }
     Ok(Outcome::Lost { why: last_why, is_disturbed })
@@ -105,17 +105,17 @@ mod tests {
     use super::*;
     use crate::context::OnBusy;
 
-    /// What attempts come to, one after another.
+    /// What each attempt comes to.
     #[derive(Clone, Copy)]
-    enum Comes {
-        Well,
+    enum ScriptedAttempt {
+        Counts,
         Busy,
-        Refuted,
+        StateNotReached,
         Disturbed,
     }
 
     struct Scripted {
-        script: Vec<Comes>,
+        script: Vec<ScriptedAttempt>,
         seeds: Vec<u64>,
         discarded: u32,
     }
@@ -125,8 +125,8 @@ mod tests {
             false
         }
 
-        fn place(&self, attempt: u32) -> Place {
-            Place { cell: 0, block: 0, order: 0, attempt, at_s: 0.0 }
+        fn attempt(&self, number: u32) -> Attempt {
+            Attempt { cell: 0, block: 0, order: 0, number, at_s: 0.0 }
         }
 
         fn patience(&self) -> Patience {
@@ -138,18 +138,18 @@ mod tests {
         }
 
         fn execute(&mut self, seed: u64) -> Result<Measured, Failure> {
-            let comes = self.script[self.seeds.len()];
+            let scripted = self.script[self.seeds.len()];
             self.seeds.push(seed);
             let (why, evidence) = (format!("attempt {}", self.seeds.len()), Box::default());
-            match comes {
-                Comes::Well => Ok(measured(None)),
-                Comes::Busy => Ok(measured(Some(Busy::default()))),
-                Comes::Refuted => Err(Failure::State { why, evidence }),
-                Comes::Disturbed => Err(Failure::Disturbed { why, evidence }),
+            match scripted {
+                ScriptedAttempt::Counts => Ok(measured(None)),
+                ScriptedAttempt::Busy => Ok(measured(Some(Busy::default()))),
+                ScriptedAttempt::StateNotReached => Err(Failure::State { why, evidence }),
+                ScriptedAttempt::Disturbed => Err(Failure::Disturbed { why, evidence }),
             }
         }
 
-        fn discard(&mut self, _: &Place, _: &str, _: CacheEvidence) -> Result<(), RunError> {
+        fn discard(&mut self, _: &Attempt, _: &str, _: CacheEvidence) -> Result<(), RunError> {
             self.discarded += 1;
             Ok(())
         }
@@ -180,10 +180,10 @@ mod tests {
     }
 
     /// The attempt that counts, or whether those that did not were disturbed; how many did not.
-    fn taken(script: &[Comes]) -> (Result<u32, bool>, u32) {
+    fn outcome_of(script: &[ScriptedAttempt]) -> (Result<u32, bool>, u32) {
         let mut turn = Scripted { script: script.to_vec(), seeds: Vec::new(), discarded: 0 };
         let outcome = match take(&mut turn).expect("nothing is written") {
-            Outcome::Measured(place, _) => Ok(place.attempt),
+            Outcome::Measured(attempt, _) => Ok(attempt.number),
             Outcome::Lost { why, is_disturbed } => {
                 assert_eq!(why, "attempt 3");
                 Err(is_disturbed)
@@ -197,13 +197,13 @@ mod tests {
 
     #[test]
     fn a_turn_is_lost_to_its_state_only_if_nothing_else_was_in_the_way() {
-        use Comes::{Busy, Disturbed, Refuted, Well};
-        assert_eq!(taken(&[Well]), (Ok(1), 0));
-        assert_eq!(taken(&[Refuted, Disturbed, Well]), (Ok(3), 2));
-        assert_eq!(taken(&[Refuted; 3]), (Err(false), 3));
-        assert_eq!(taken(&[Refuted, Disturbed, Refuted]), (Err(true), 3));
-        assert_eq!(taken(&[Busy, Refuted, Refuted]), (Err(true), 3));
+        use ScriptedAttempt::{Busy, Counts, Disturbed, StateNotReached};
+        assert_eq!(outcome_of(&[Counts]), (Ok(1), 0));
+        assert_eq!(outcome_of(&[StateNotReached, Disturbed, Counts]), (Ok(3), 2));
+        assert_eq!(outcome_of(&[StateNotReached; 3]), (Err(false), 3));
+        assert_eq!(outcome_of(&[StateNotReached, Disturbed, StateNotReached]), (Err(true), 3));
+        assert_eq!(outcome_of(&[Busy, StateNotReached, StateNotReached]), (Err(true), 3));
         // On a machine that stays busy, the last attempt is kept.
-        assert_eq!(taken(&[Busy; 3]), (Ok(3), 2));
+        assert_eq!(outcome_of(&[Busy; 3]), (Ok(3), 2));
     }
 }

@@ -17,9 +17,9 @@ pub(crate) const WATCHED: Duration = Duration::from_secs(1);
 
 /// What to do with a replicate that other programs disturbed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum BusyAction {
     /// Discard it and measure again.
-    Again,
+    Retry,
     /// Discard it and wait until the machine is quiet, for at most this long.
     Wait(Duration),
     /// Keep it, with a mark.
@@ -28,27 +28,28 @@ pub(crate) enum Next {
     Refuse,
 }
 
-/// Waits until `watch` finds the machine quiet, for `most` at most, or until the run is told to
-/// stop. `at` is the budget used so far.
+/// Waits until `watch` finds the machine quiet, for `time_max` at most, or until the run is told to
+/// stop. `used` is the budget used so far.
 pub(crate) fn wait(
     busy: Busy,
-    (at, most): (Duration, Duration),
-    surroundings: &mut RunContext<'_>,
+    used: Duration,
+    time_max: Duration,
+    context: &mut RunContext<'_>,
     mut watch: impl FnMut(Duration) -> Option<Busy>,
 ) -> Waited {
-    let began = surroundings.stopwatch.elapsed();
-    surroundings.observer.observe(&Event::Waiting { busy: &busy, most });
+    let began = context.stopwatch.elapsed();
+    context.observer.observe(&Event::Waiting { busy: &busy, time_max });
     let (mut last, mut is_quiet) = (busy, false);
     let mut time = Duration::ZERO;
-    while !is_quiet && time < most && !surroundings.stop.load(Ordering::Relaxed) {
+    while !is_quiet && time < time_max && !context.stop.load(Ordering::Relaxed) {
         match watch(WATCHED) {
             Some(busy) => last = busy,
             None => is_quiet = true,
         }
-        time = surroundings.stopwatch.elapsed().saturating_sub(began);
+        time = context.stopwatch.elapsed().saturating_sub(began);
     }
-    surroundings.observer.observe(&Event::Waited { time, is_quiet });
-    Waited { at_s: at.as_secs_f64(), waited_s: time.as_secs_f64(), is_quiet, busy: last }
+    context.observer.observe(&Event::Waited { time, is_quiet });
+    Waited { at_s: used.as_secs_f64(), waited_s: time.as_secs_f64(), is_quiet, busy: last }
 }
 
 /// How much longer a run can wait for others.
@@ -65,13 +66,13 @@ impl Patience {
 
     /// What to do after this attempt, counted from 1. A disturbance is usually over by the next
     /// attempt, so the run waits only before the last one, which is kept in any case.
-    pub(crate) fn after(&self, attempt: u32) -> Next {
+    pub(crate) fn after(&self, attempt: u32) -> BusyAction {
         match self.on_busy {
-            OnBusy::Measure => Next::Keep,
-            OnBusy::Refuse if attempt >= ATTEMPTS => Next::Refuse,
-            OnBusy::Wait if self.left.is_zero() || attempt >= ATTEMPTS => Next::Keep,
-            OnBusy::Wait if attempt + 1 == ATTEMPTS => Next::Wait(self.left),
-            OnBusy::Wait | OnBusy::Refuse => Next::Again,
+            OnBusy::Measure => BusyAction::Keep,
+            OnBusy::Refuse if attempt >= ATTEMPTS => BusyAction::Refuse,
+            OnBusy::Wait if self.left.is_zero() || attempt >= ATTEMPTS => BusyAction::Keep,
+            OnBusy::Wait if attempt + 1 == ATTEMPTS => BusyAction::Wait(self.left),
+            OnBusy::Wait | OnBusy::Refuse => BusyAction::Retry,
         }
     }
 
@@ -82,10 +83,14 @@ impl Patience {
     }
 }
 
-/// What to do with a replicate, and which programs disturbed it.
-pub(crate) fn in_the_way(measured: &Measured, patience: &Patience, attempt: u32) -> (Next, Busy) {
+/// What to do after this attempt, and which programs disturbed it.
+pub(crate) fn action_after(
+    measured: &Measured,
+    patience: &Patience,
+    attempt: u32,
+) -> (BusyAction, Busy) {
     let busy = measured.neighbours.as_ref().and_then(|neighbours| neighbours.busy.clone());
-    busy.map_or((Next::Keep, Busy::default()), |busy| (patience.after(attempt), busy))
+    busy.map_or((BusyAction::Keep, Busy::default()), |busy| (patience.after(attempt), busy))
 }
 
 #[cfg(test)]
@@ -99,21 +104,21 @@ mod tests {
         let mut patience = Patience::new(OnBusy::Wait, BUDGET);
         let quarter = Duration::from_secs(25);
         let all = |patience: Patience| (1..=ATTEMPTS).map(|it| patience.after(it)).collect();
-        let after: Vec<Next> = all(patience);
-        assert_eq!(after, [Next::Again, Next::Wait(quarter), Next::Keep]);
+        let after: Vec<BusyAction> = all(patience);
+        assert_eq!(after, [BusyAction::Retry, BusyAction::Wait(quarter), BusyAction::Keep]);
         let waited =
             |waited_s, is_quiet| Waited { at_s: 0.0, waited_s, is_quiet, busy: Busy::default() };
         patience.note(&waited(5.0, true));
-        assert_eq!(patience.after(2), Next::Wait(Duration::from_secs(20)));
+        assert_eq!(patience.after(2), BusyAction::Wait(Duration::from_secs(20)));
         patience.note(&waited(1.0, false));
-        let after: Vec<Next> = all(patience);
-        assert_eq!(after, [Next::Keep; 3], "waiting did not help");
+        let after: Vec<BusyAction> = all(patience);
+        assert_eq!(after, [BusyAction::Keep; 3], "waiting did not help");
     }
 
     #[test]
     fn others_do_as_they_are_told() {
         let all = |on_busy| (1..=ATTEMPTS).map(move |it| Patience::new(on_busy, BUDGET).after(it));
-        assert!(all(OnBusy::Measure).eq([Next::Keep; 3]));
-        assert!(all(OnBusy::Refuse).eq([Next::Again, Next::Again, Next::Refuse]));
+        assert!(all(OnBusy::Measure).eq([BusyAction::Keep; 3]));
+        assert!(all(OnBusy::Refuse).eq([BusyAction::Retry, BusyAction::Retry, BusyAction::Refuse]));
     }
 }

@@ -1,6 +1,6 @@
 //! How a budget is spent.
 //!
-//! The length of a replicate is fixed by its benchmark, and an interval needs [`BLOCKS_LEAST`]
+//! The length of a replicate is fixed by its benchmark, and an interval needs [`BLOCKS_MIN`]
 //! blocks. A budget with no room for that leaves out whole benchmarks, by name, the least
 //! informative first. After the first block, the rest is forecast from how long it took. After
 //! [`BLOCKS_FULL`] blocks, when the ends of an interval are no longer the most extreme values, time
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::{Cell, LeftOut};
 
 /// Blocks needed for a 95 % interval of the median.
-pub(crate) const BLOCKS_LEAST: u32 = 6;
+pub(crate) const BLOCKS_MIN: u32 = 6;
 /// Up to this many blocks, each contains everything. With nine, the ends of a 95 % interval of the
 /// median are the second and the eighth value instead of the smallest and the largest.
 pub(crate) const BLOCKS_FULL: u32 = 9;
@@ -30,7 +30,7 @@ pub(crate) const BLOCKS_FULL: u32 = 9;
 const PLANNED_SHARE: f64 = 0.97;
 /// Like [`PLANNED_SHARE`], for the blocks that an interval needs: if one of them is missing, there
 /// is no interval.
-pub(crate) const LEAST_SHARE: f64 = 0.95;
+pub(crate) const BLOCKS_MIN_SHARE: f64 = 0.95;
 
 /// Expected costs, in seconds.
 pub(crate) trait Costs {
@@ -60,7 +60,7 @@ pub(crate) struct Group {
 
 impl Group {
     /// Sort key: the most informative group comes first.
-    fn place(&self) -> (u32, u32) {
+    fn sort_key(&self) -> (u32, u32) {
         (self.rank, self.position)
     }
 
@@ -136,13 +136,13 @@ pub(crate) fn blocks_that_fit(live: &[u32], costs: &impl Costs, done: u32, left_
     }
 }
 
-/// Whether these cells can reach [`BLOCKS_LEAST`] blocks within `left_s` seconds.
-pub(crate) fn least_fits(cells: &[u32], costs: &impl Costs, done: u32, left_s: f64) -> bool {
-    let missing = f64::from(BLOCKS_LEAST.saturating_sub(done));
+/// Whether these cells can reach [`BLOCKS_MIN`] blocks within `left_s` seconds.
+pub(crate) fn min_blocks_fit(cells: &[u32], costs: &impl Costs, done: u32, left_s: f64) -> bool {
+    let missing = f64::from(BLOCKS_MIN.saturating_sub(done));
     costs.block_s(cells) * missing <= left_s
 }
 
-/// The groups to leave out so that the others can reach [`BLOCKS_LEAST`] blocks within `left_s`
+/// The groups to leave out so that the others can reach [`BLOCKS_MIN`] blocks within `left_s`
 /// seconds: the highest rank first, among equals the last declared, and with each group those that
 /// need it as a baseline or floor. One always stays. Of those left out, the ones that still fit are
 /// taken back, the lowest rank first, so a single long group does not cost the others their place.
@@ -154,8 +154,8 @@ pub(crate) fn left_out(
     left_s: f64,
 ) -> Vec<Group> {
     let mut kept = groups(cells, live);
-    kept.sort_by_key(Group::place);
-    let fits = |kept: &[Group]| least_fits(&own_cells(kept), costs, done, left_s);
+    kept.sort_by_key(Group::sort_key);
+    let fits = |kept: &[Group]| min_blocks_fit(&own_cells(kept), costs, done, left_s);
     let is_whole = |group: &Group, kept: &[Group]| {
         let stay: BTreeSet<u32> = own_cells(kept).into_iter().collect();
         group.all.is_subset(&stay)
@@ -166,7 +166,7 @@ pub(crate) fn left_out(
         let stay = kept.clone();
         gone.extend(kept.extract_if(1.., |group| !is_whole(group, &stay)));
     }
-    gone.sort_by_key(Group::place);
+    gone.sort_by_key(Group::sort_key);
     let comes_back = |group: &Group, kept: &[Group]| {
         let with_it = [kept, std::slice::from_ref(group)].concat();
         is_whole(group, &with_it) && fits(&with_it)
@@ -193,11 +193,12 @@ pub(crate) fn next_block(
     widths: &Widths,
     precision: f64,
     costs: &impl Costs,
-    (done, left_s): (u32, f64),
+    done: u32,
+    left_s: f64,
 ) -> Option<BTreeSet<u32>> {
     let every: BTreeSet<u32> = groups.iter().flat_map(|group| group.all.clone()).collect();
     let every_s = costs.block_s(&every.iter().copied().collect::<Vec<_>>());
-    if done < BLOCKS_LEAST || (done < BLOCKS_FULL && every_s <= left_s * PLANNED_SHARE) {
+    if done < BLOCKS_MIN || (done < BLOCKS_FULL && every_s <= left_s * PLANNED_SHARE) {
         return Some(every);
     }
     let mut wide: Vec<(f64, &Group)> =
@@ -319,7 +320,7 @@ mod tests {
         assert_eq!(gone(0.0), ["stat", "write-large", "read-large"], "no half of a sequence");
         // One wide phase selects the whole sequence.
         let widths: Widths = (0..).zip([0.01, 0.4, 0.01, 0.01, 0.01].map(Some)).collect();
-        let next = next_block(&whole, &widths, 0.02, &Each(1.0), (9, 10.0));
+        let next = next_block(&whole, &widths, 0.02, &Each(1.0), 9, 10.0);
         assert_eq!(next, Some(BTreeSet::from([0, 1])));
     }
 
@@ -336,7 +337,7 @@ mod tests {
         let cells = cells();
         let widths: Widths = (0..).zip(widths.map(Some)).collect();
         let groups = groups(&cells, &LIVE);
-        let next = next_block(&groups, &widths, 0.02, &Each(1.0), (done, left_s));
+        let next = next_block(&groups, &widths, 0.02, &Each(1.0), done, left_s);
         next.map(|cells| cells.into_iter().collect())
     }
 
@@ -357,9 +358,9 @@ mod tests {
     fn what_has_no_interval_yet_is_not_halved() {
         let cells = cells();
         let widths: Widths = (0..).zip([Some(0.3), Some(0.3), None, None, None, None]).collect();
-        let next = next_block(&groups(&cells, &LIVE[..4]), &widths, 0.02, &Each(1.0), (9, 10.0));
+        let next = next_block(&groups(&cells, &LIVE[..4]), &widths, 0.02, &Each(1.0), 9, 10.0);
         assert_eq!(next, Some(BTreeSet::from([2, 3])), "half of two");
-        let next = next_block(&groups(&cells, &LIVE), &widths, 0.02, &Each(1.0), (9, 10.0));
+        let next = next_block(&groups(&cells, &LIVE), &widths, 0.02, &Each(1.0), 9, 10.0);
         assert_eq!(next, Some(BTreeSet::from(LIVE)), "two of three, and what one is set against");
     }
 

@@ -20,7 +20,7 @@ pub enum RunError {
         "{} s is too short: an interval takes {} blocks, and those of the quickest benchmark here \
          take about {least_s:.0} s; use --budget {least_s:.0}s or more",
         budget.as_secs_f64(),
-        economy::BLOCKS_LEAST
+        economy::BLOCKS_MIN
     )]
     Budget {
         /// The budget.
@@ -48,7 +48,7 @@ impl RunError {
     /// Turns a full disk into the message for a search, which cannot be resumed.
     #[must_use]
     #[expect(clippy::wildcard_enum_match_arm, reason = "all others stay as they are")]
-    pub fn of_search(self) -> Self {
+    pub fn for_search(self) -> Self {
         match self {
             Self::Record(RecordError::DiskFull { path }) => Self::SearchDiskFull { path },
             other => other,

@@ -1,5 +1,4 @@
-//! The journal of whoever measures cells: where an attempt stands in its run, and what is written
-//! of what came of it.
+//! The journal of a run that measures cells: what is written of each attempt.
 
 use std::time::{Duration, Instant};
 
@@ -10,9 +9,9 @@ use record::{
 
 use crate::executor::Measured;
 
-/// Where an attempt at a replicate stands in its run.
+/// An attempt at a replicate: where it stands in its run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct Attempt {
     /// Index of its cell.
     pub cell: u32,
     /// Its block, from 0.
@@ -20,16 +19,16 @@ pub struct Place {
     /// Its position within the block, from 0.
     pub order: u32,
     /// Which attempt it is, from 1.
-    pub attempt: u32,
+    pub number: u32,
     /// Budget used when it began, in seconds.
     pub at_s: f64,
 }
 
-impl Place {
+impl Attempt {
     /// The line of a replicate that counts.
     #[must_use]
     pub fn replicate(&self, replicate: Replicate) -> Line {
-        let Self { cell, block, order, attempt, at_s } = *self;
+        let Self { cell, block, order, number: attempt, at_s } = *self;
         Line::Replicate(Box::new(Replicate { cell, block, order, attempt, at_s, ..replicate }))
     }
 
@@ -37,7 +36,7 @@ impl Place {
     /// that is known.
     #[must_use]
     pub fn discarded(&self, why: String, evidence: CacheEvidence, turn: Option<Duration>) -> Line {
-        let Self { cell, block, attempt, .. } = *self;
+        let Self { cell, block, number: attempt, .. } = *self;
         Line::Discarded(Discarded { cell, block, attempt, turn_ns: turn.map(ns), why, evidence })
     }
 
@@ -126,13 +125,13 @@ impl<'a> Journal<'a> {
         Ok(cell)
     }
 
-    /// Where the next replicate of a block stands.
-    fn place(&mut self, cell: u32, block: u32, attempt: u32) -> Place {
+    /// An attempt at the next replicate of a block.
+    fn attempt(&mut self, cell: u32, block: u32, number: u32) -> Attempt {
         if self.next.0 != block {
             self.next = (block, 0);
         }
         let order = self.next.1;
-        Place { cell, block, order, attempt, at_s: self.begun.elapsed().as_secs_f64() }
+        Attempt { cell, block, order, number, at_s: self.begun.elapsed().as_secs_f64() }
     }
 
     /// Keeps a replicate of a cell that it names, after so many attempts.
@@ -140,9 +139,9 @@ impl<'a> Journal<'a> {
     /// # Errors
     /// If the directory cannot be written.
     pub fn keep(&mut self, replicate: Replicate, attempt: u32) -> Result<(), RecordError> {
-        let place = self.place(replicate.cell, replicate.block, attempt);
+        let attempt = self.attempt(replicate.cell, replicate.block, attempt);
         self.next.1 += 1;
-        self.directory.append(&place.replicate(replicate))
+        self.directory.append(&attempt.replicate(replicate))
     }
 
     /// Records that an attempt did not count, and why.
@@ -151,12 +150,13 @@ impl<'a> Journal<'a> {
     /// If the directory cannot be written.
     pub fn discard(
         &mut self,
-        (cell, block): (u32, u32),
+        cell: u32,
+        block: u32,
         attempt: u32,
         why: &str,
     ) -> Result<(), RecordError> {
-        let place = self.place(cell, block, attempt);
-        let line = place.discarded(why.to_owned(), CacheEvidence::default(), None);
+        let attempt = self.attempt(cell, block, attempt);
+        let line = attempt.discarded(why.to_owned(), CacheEvidence::default(), None);
         self.directory.append(&line)
     }
 
@@ -164,7 +164,7 @@ impl<'a> Journal<'a> {
     ///
     /// # Errors
     /// If the directory cannot be written.
-    pub fn give_up(&mut self, (cell, block): (u32, u32), why: &str) -> Result<(), RecordError> {
+    pub fn give_up(&mut self, cell: u32, block: u32, why: &str) -> Result<(), RecordError> {
         self.directory.append(&given_up(cell, block, why.to_owned()))
     }
 

@@ -24,7 +24,7 @@ pub struct Ledger {
     done: BTreeSet<(u32, u32)>,
     failed: BTreeSet<u32>,
     /// The cells of each block that does not contain all of them.
-    held: BTreeMap<u32, Vec<u32>>,
+    partial_blocks: BTreeMap<u32, Vec<u32>>,
     /// The benchmarks that were left out and have not been restored.
     left_out: Vec<LeftOut>,
     /// Cells that were left out and are being tried again.
@@ -69,7 +69,7 @@ impl Ledger {
             Line::Block(block) => {
                 self.makings_s.push(block.making_s);
                 if let Some(cells) = &block.cells {
-                    self.held.insert(block.block, cells.clone());
+                    self.partial_blocks.insert(block.block, cells.clone());
                 }
                 self.note_time(block.at_s);
             }
@@ -146,15 +146,15 @@ impl Ledger {
     /// The first block that is not complete.
     pub(crate) fn next_block(&self, plan: &Plan) -> u32 {
         let Some(&(last, _)) = self.done.last() else { return 0 };
-        let held = self.held.get(&last);
+        let held = self.partial_blocks.get(&last);
         let is_held = |cell: &u32| held.is_none_or(|cells| cells.contains(cell));
         let mut held = self.live(plan).into_iter().filter(is_held);
         if held.all(|cell| self.done.contains(&(last, cell))) { last + 1 } else { last }
     }
 
     /// The cells of a block that was begun, if it does not contain all of them.
-    pub(crate) fn held(&self, block: u32) -> Option<BTreeSet<u32>> {
-        self.held.get(&block).map(|cells| cells.iter().copied().collect())
+    pub(crate) fn cells_of_partial_block(&self, block: u32) -> Option<BTreeSet<u32>> {
+        self.partial_blocks.get(&block).map(|cells| cells.iter().copied().collect())
     }
 
     /// The cells that are still measured.
@@ -171,13 +171,13 @@ impl Ledger {
     /// Updates the pace from the last blocks.
     pub(crate) fn note_pace(&mut self) {
         let mut pace = std::mem::take(&mut self.pace);
-        pace.look(|cell| self.turn_s(cell));
+        pace.update(|cell| self.turn_s(cell));
         self.pace = pace;
     }
 
     /// How many times longer than usual the last blocks took.
     pub(crate) fn pace(&self) -> f64 {
-        self.pace.times()
+        self.pace.factor()
     }
 
     /// Whether most turns of this cell gave no value, so that more time for it would mostly be

@@ -36,7 +36,7 @@ pub use conduct::conduct;
 pub use context::{OnBusy, RunContext};
 pub use error::RunError;
 pub use executor::{Executor, Failure, Measured, PilotMeasure, Request};
-pub use journal::{Journal, Place};
+pub use journal::{Attempt, Journal};
 pub use ledger::Ledger;
 pub use observer::{Event, Observer, Width};
 pub use opening::{

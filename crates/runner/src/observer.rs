@@ -80,7 +80,7 @@ pub enum Event<'a> {
         /// Which programs are busy.
         busy: &'a Busy,
         /// How long it will wait at most.
-        most: Duration,
+        time_max: Duration,
     },
     /// The wait is over.
     Waited {

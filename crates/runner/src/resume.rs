@@ -77,7 +77,7 @@ fn difference(
 ) -> Option<(String, String, String)> {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let mut facts = vec![("fsprism".to_owned(), manifest.tool.version.clone(), tool().version)];
-    facts.extend(of_machine(&manifest.machine, machine));
+    facts.extend(machine_facts(&manifest.machine, machine));
     for (then, now) in manifest.targets.iter().zip(targets) {
         let of = |what: &str| format!("{}'s {what}", then.label);
         facts.push((of("mkfs"), known(&then.mkfs_version), known(&now.mkfs_version)));
@@ -94,7 +94,7 @@ fn difference(
 /// What may have changed about a machine between two parts of a run: what it is, its old value and
 /// its new one. What varies by itself is ignored: a few pages of memory, and mitigations that
 /// depend on which guests are running.
-fn of_machine(then: &Machine, now: &Machine) -> Vec<(String, String, String)> {
+fn machine_facts(then: &Machine, now: &Machine) -> Vec<(String, String, String)> {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let governors = |machine: &Machine| match machine.processor.governors.join(", ") {
         none if none.is_empty() => "none".to_owned(),
@@ -137,7 +137,7 @@ mod tests {
         let changed = |change: fn(&mut Machine)| {
             let mut now = then.clone();
             change(&mut now);
-            let mut facts = of_machine(&then, &now);
+            let mut facts = machine_facts(&then, &now);
             facts.retain(|(_, then, now)| then != now);
             let [(what, then, now)] = &facts[..] else { return format!("{facts:?}") };
             format!("{what}: {then}, {now}")

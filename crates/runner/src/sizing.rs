@@ -71,7 +71,7 @@ fn size_of_group(group: &[&PilotMeasure]) -> Result<Size, String> {
     let takes_ns = |operations: u64| operations as f64 * fastest_ns;
     let wanted_ns = greatest(|pilot| pilot.time_wanted_ns) as f64;
     let operations = match wanted_ns >= COUNTED_FROM_NS {
-        true => counted(wanted_ns / fastest_ns).clamp(least, most.saturating_sub(start)),
+        true => ceil_to_u64(wanted_ns / fastest_ns).clamp(least, most.saturating_sub(start)),
         false => {
             let mut operations = least;
             while takes_ns(operations) < wanted_ns && start + 2 * operations <= most {
@@ -101,7 +101,7 @@ fn size_of_group(group: &[&PilotMeasure]) -> Result<Size, String> {
 
 /// A number of operations, rounded up.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-fn counted(operations: f64) -> u64 {
+fn ceil_to_u64(operations: f64) -> u64 {
     operations.ceil() as u64
 }
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 use workload::Workload;
 
 use crate::experiment::Experiment;
+use crate::file_set_kind::FileSetKind;
 use crate::operations::{Layer, Length, Operations, Pages, Question};
-use crate::place::Place;
 use crate::processors::processors;
 
 /// One benchmark of a suite.
@@ -51,7 +51,7 @@ impl Benchmark {
     /// A benchmark of engine operations, on no curve, without baseline or floor, and the last to be
     /// left out when time is short.
     #[must_use]
-    pub(crate) fn of_operations(workload: Workload, place: Place) -> Self {
+    pub(crate) fn from_workload(workload: Workload, file_set: FileSetKind) -> Self {
         let name = workload.operation.name().replace(' ', "-");
         Self {
             title: name.clone(),
@@ -61,7 +61,7 @@ impl Benchmark {
             cache_state: CacheState::Warm,
             work: Work::Operations(Operations {
                 workload,
-                place,
+                file_set,
                 layer: Layer::FileSystem,
                 question: Question::Time,
                 length: Length::default(),
@@ -74,11 +74,11 @@ impl Benchmark {
         }
     }
 
-    /// Like [`Self::of_operations`], on the device below the file system: reads, or writes of what
+    /// Like [`Self::from_workload`], on the device below the file system: reads, or writes of what
     /// is already there.
     #[must_use]
-    pub(crate) fn of_device(workload: Workload, place: Place) -> Self {
-        let mut benchmark = Self::of_operations(workload, place);
+    pub(crate) fn on_device(workload: Workload, file_set: FileSetKind) -> Self {
+        let mut benchmark = Self::from_workload(workload, file_set);
         if let Work::Operations(operations) = &mut benchmark.work {
             operations.layer = Layer::Device;
         }
@@ -94,9 +94,9 @@ impl Benchmark {
         self
     }
 
-    /// The same benchmark, asked another question. An experiment only answers its own.
+    /// The same benchmark, answering another question. An experiment only answers its own.
     #[must_use]
-    pub fn asked(mut self, question: Question) -> Self {
+    pub fn answering(mut self, question: Question) -> Self {
         if let Work::Operations(operations) = &mut self.work {
             operations.question = question;
         }
@@ -113,9 +113,9 @@ impl Benchmark {
         self
     }
 
-    /// An experiment with this name; everything else as in [`Self::of_operations`].
+    /// An experiment with this name; everything else as in [`Self::from_workload`].
     #[must_use]
-    pub(crate) fn of_experiment(
+    pub(crate) fn from_experiment(
         name: &str,
         title: &str,
         experiment: impl Experiment + 'static,
@@ -180,10 +180,10 @@ impl Benchmark {
 
     /// The file set that it works on, if others can share it.
     #[must_use]
-    pub fn place(&self) -> Option<Place> {
+    pub fn file_set(&self) -> Option<FileSetKind> {
         match &self.work {
-            Work::Operations(operations) => Some(operations.place),
-            Work::Experiment(experiment) => experiment.place(),
+            Work::Operations(operations) => Some(operations.file_set),
+            Work::Experiment(experiment) => experiment.file_set(),
         }
     }
 
@@ -217,7 +217,10 @@ impl Benchmark {
     pub(crate) fn has_data_files_alone(&self) -> bool {
         match &self.work {
             Work::Operations(of) => {
-                matches!(of.place, Place::Data | Place::ColdData | Place::Files(_))
+                matches!(
+                    of.file_set,
+                    FileSetKind::Data | FileSetKind::ColdData | FileSetKind::Files(_)
+                )
             }
             Work::Experiment(_) => false,
         }

@@ -158,7 +158,7 @@ impl Suite {
 }
 
 /// A suite of benchmarks as declared.
-fn of_all(name: &'static str, summary: &'static str, benchmarks: Vec<Benchmark>) -> Suite {
+fn suite_of(name: &'static str, summary: &'static str, benchmarks: Vec<Benchmark>) -> Suite {
     Suite {
         name,
         summary,
@@ -176,28 +176,28 @@ fn of_all(name: &'static str, summary: &'static str, benchmarks: Vec<Benchmark>)
 fn classic(options: ClassicOptions) -> Suite {
     let (name, summary) = classic::named(&options);
     let benchmarks = classic::benchmarks(&options).expect("what is declared can be meant");
-    Suite { classic: Some(options), ..of_all(name, summary, benchmarks) }
+    Suite { classic: Some(options), ..suite_of(name, summary, benchmarks) }
 }
 
 /// All suites.
 #[must_use]
 pub fn suites() -> Vec<Suite> {
-    let part = |name, summary, dimension| of_all(name, summary, of(dimension));
+    let part = |name, summary, dimension| suite_of(name, summary, short_survey_of(dimension));
     let whole =
-        |name, summary, dimension: NanoDimension| of_all(name, summary, dimension.benchmarks());
+        |name, summary, dimension: NanoDimension| suite_of(name, summary, dimension.benchmarks());
     let case_study = |name: &'static str, summary| {
         let figure = name.strip_prefix("rocket-science/");
-        of_all(name, summary, rocket_science::figure(figure))
+        suite_of(name, summary, rocket_science::figure(figure))
     };
     vec![
-        of_all("survey", "every dimension in brief", nano::quick()),
+        suite_of("survey", "every dimension in brief", nano::quick()),
         part("survey/io", "cold reads and fsync: the device and the path to it", Dimension::Io),
         part("survey/layout", "reads of files written in two ways", Dimension::OnDiskLayout),
         part("survey/in-memory", "reads and writes served from memory", Dimension::InMemory),
         part("survey/caching", "writes to pages that are not resident", Dimension::Caching),
         part("survey/metadata", "names and attributes, by directory size", Dimension::Metadata),
         part("survey/scaling", "two threads against one", Dimension::Scaling),
-        of_all("nano", "every dimension as curves", nano::all()),
+        suite_of("nano", "every dimension as curves", nano::all()),
         whole(
             "nano/io",
             "the device, and the file system on top of it; commits; operations on a schedule",
@@ -217,7 +217,7 @@ pub fn suites() -> Vec<Suite> {
         case_study("rocket-science/figure-2", "throughput over time from a cold start"),
         case_study("rocket-science/figure-3", "latencies by file size"),
         case_study("rocket-science/figure-4", "latencies over time from a cold start"),
-        of_all(
+        suite_of(
             custom::SUITE,
             "reads and writes as you describe them: --rw, --bs, --threads, --depth",
             vec![custom::benchmark(&custom::EXAMPLE)],
@@ -231,7 +231,7 @@ pub fn suites() -> Vec<Suite> {
             summary: "File Systems Performance Analysis: Bonnie in the paper's sizes",
             ..classic(ClassicOptions::Bonnie(bonnie::published().into()))
         },
-        of_all(
+        suite_of(
             memory_rich::SUITE,
             "The Effects of Memory-Rich Environments, its tables and figures",
             memory_rich::benchmarks(None),
@@ -241,7 +241,7 @@ pub fn suites() -> Vec<Suite> {
     .chain(
         memory_rich::ITEMS
             .iter()
-            .map(|one| of_all(one.suite, one.summary, memory_rich::benchmarks(Some(one.item)))),
+            .map(|one| suite_of(one.suite, one.summary, memory_rich::benchmarks(Some(one.item)))),
     )
     .collect()
 }
@@ -259,7 +259,7 @@ pub fn suite(name: &str) -> Option<Suite> {
     suites().into_iter().find(|suite| suite.name == name)
 }
 
-fn of(dimension: Dimension) -> Vec<Benchmark> {
+fn short_survey_of(dimension: Dimension) -> Vec<Benchmark> {
     let all = nano::quick();
     let chosen = |benchmark: &&Benchmark| benchmark.dimension == dimension;
     let baselines: Vec<&String> =

@@ -7,16 +7,16 @@ use record::{CacheState, Cell, Skipped};
 use rustix::fs::statvfs;
 use textual::{grouped, size};
 use workload::{
-    Access, IoPath, OnDevice, Operation, Workers, io_uring_availability, io_uring_buffers,
+    Access, FileOnDevice, IoPath, Operation, Workers, io_uring_availability, io_uring_buffers,
 };
 
 use crate::benchmark::{Benchmark, Work};
 use crate::catalogue::Suite;
+use crate::file_set_kind::FileSetKind;
 use crate::live_target::LiveTarget;
 use crate::most::{REWRITTEN_BYTES_MAX, keeps_writes};
-use crate::need::{QUEUES_IN_ALL, WINDOWS_LEAST};
+use crate::need::{QUEUES_IN_ALL, WINDOWS_MIN};
 use crate::operations::{Layer, Operations, Question};
-use crate::place::Place;
 use crate::processors::processors;
 use crate::room;
 use crate::thinning::{Scope, thinned};
@@ -35,9 +35,9 @@ pub fn cells(suite: &Suite, targets: &[LiveTarget], scope: &Scope) -> (Vec<Cell>
     let mut cells = Vec::new();
     for live in targets {
         let label = &live.target.spec().label;
-        let bounds = Bounds::of(live, &benchmarks, scope.data_file_bytes);
+        let limits = TargetLimits::new(live, &benchmarks, scope.data_file_bytes);
         for benchmark in &benchmarks {
-            let Some((what, why)) = inapplicable(benchmark, live, &bounds) else {
+            let Some((what, why)) = inapplicable(benchmark, live, &limits) else {
                 cells.push(benchmark.cell(suite.name, label, scope.data_file_bytes));
                 continue;
             };
@@ -75,30 +75,31 @@ fn fitting(suite: &Suite, targets: &[LiveTarget]) -> (Vec<Benchmark>, Vec<Skippe
 }
 
 /// What does not fit on a target.
-struct Bounds {
+struct TargetLimits {
     data_file_bytes: u64,
-    too_large: BTreeMap<Place, String>,
-    /// Places that are to be warm but exceed the target's memory limit.
-    beyond_memory: BTreeMap<Place, String>,
+    too_large: BTreeMap<FileSetKind, String>,
+    /// File sets that are to be warm but exceed the target's memory limit.
+    beyond_memory: BTreeMap<FileSetKind, String>,
     /// Maximum length of a name in bytes; `None` if the file system does not say.
     name_bytes_max: Option<u64>,
 }
 
-impl Bounds {
-    fn of(live: &LiveTarget, benchmarks: &[Benchmark], data_file_bytes: u64) -> Self {
-        let places: BTreeSet<Place> =
-            benchmarks.iter().filter_map(Benchmark::operations).map(|one| one.place).collect();
-        // If the target does not report its free space, making the places will show whether they
+impl TargetLimits {
+    fn new(live: &LiveTarget, benchmarks: &[Benchmark], data_file_bytes: u64) -> Self {
+        let file_sets: BTreeSet<FileSetKind> =
+            benchmarks.iter().filter_map(Benchmark::operations).map(|one| one.file_set).collect();
+        // If the target does not report its free space, making the file sets will show whether they
         // fit.
         let space = live.target.space().ok();
-        let too_large = space.map(|space| room::too_large(places, &space, data_file_bytes));
+        let too_large = space.map(|space| room::too_large(file_sets, &space, data_file_bytes));
         let too_large = too_large.unwrap_or_default();
         let limit_bytes = live.target.facts().conditions.limits.memory_bytes;
         let beyond_memory = limit_bytes.map(|limit_bytes| {
             let is_warm = |one: &&Benchmark| one.cache_state == CacheState::Warm;
             let warm = benchmarks.iter().filter(is_warm).filter_map(Benchmark::operations);
-            let places = warm.map(|one| one.place).filter(|place| !too_large.contains_key(place));
-            room::beyond_memory(places.collect(), limit_bytes, data_file_bytes)
+            let file_sets =
+                warm.map(|one| one.file_set).filter(|file_set| !too_large.contains_key(file_set));
+            room::beyond_memory(file_sets.collect(), limit_bytes, data_file_bytes)
         });
         let beyond_memory = beyond_memory.unwrap_or_default();
         let name_bytes_max = statvfs(live.target.root()).ok().map(|said| said.f_namemax);
@@ -107,14 +108,14 @@ impl Bounds {
 
     /// What part of these operations does not fit, if any, and why.
     fn refuse(&self, state: CacheState, of: &Operations) -> Option<(String, String)> {
-        if let Some(why) = self.too_large.get(&of.place) {
-            return Some((of_place(of.place), why.clone()));
+        if let Some(why) = self.too_large.get(&of.file_set) {
+            return Some((file_set_name(of.file_set), why.clone()));
         }
-        let beyond_memory = self.beyond_memory.get(&of.place);
+        let beyond_memory = self.beyond_memory.get(&of.file_set);
         if let Some(why) = beyond_memory.filter(|_| state == CacheState::Warm) {
-            return Some((format!("{} in memory", of_place(of.place)), why.clone()));
+            return Some((format!("{} in memory", file_set_name(of.file_set)), why.clone()));
         }
-        let file_bytes = of.place.file_bytes(self.data_file_bytes);
+        let file_bytes = of.file_set.file_bytes(self.data_file_bytes);
         if of.moves_data_in_place() && of.workload.request_bytes as u64 > file_bytes {
             let what = format!("requests of more than {file_bytes} bytes");
             return Some((what, "the data files are no larger: give a larger --size".to_owned()));
@@ -124,33 +125,33 @@ impl Bounds {
             let why = format!("its data files are not larger: give --size {}M", span_bytes >> 20);
             return Some((what, why));
         }
-        let name_bytes = of.place.directory_set().name_bytes as u64;
+        let name_bytes = of.file_set.directory_set().name_bytes as u64;
         let most = self.name_bytes_max.filter(|&most| most > 0 && name_bytes > most)?;
         let why = format!("its names can have at most {most} bytes");
         Some((format!("names of {name_bytes} bytes"), why))
     }
 }
 
-/// A name for the benchmarks that work on a place.
-fn of_place(place: Place) -> String {
-    if let Place::Files(files) = place {
+/// A name for the benchmarks that work on a file set.
+fn file_set_name(file_set: FileSetKind) -> String {
+    if let FileSetKind::Files(files) = file_set {
         return format!("files of {} MiB", files.bytes >> 20);
     }
     let of_entries = |(_, entries)| {
         let entries = grouped(entries as f64);
-        match place.entry_bytes() {
+        match file_set.entry_bytes() {
             0 => format!("directories of {entries}"),
             bytes => format!("directories of {entries} files of {}", size(bytes as f64, 3)),
         }
     };
-    place.directories().map_or_else(|| "data files".to_owned(), of_entries)
+    file_set.directories().map_or_else(|| "data files".to_owned(), of_entries)
 }
 
 /// Which benchmarks make no sense on this target and why, if this is one of them.
 fn inapplicable(
     benchmark: &Benchmark,
     live: &LiveTarget,
-    bounds: &Bounds,
+    limits: &TargetLimits,
 ) -> Option<(String, String)> {
     let operations = match &benchmark.work {
         Work::Operations(operations) => operations,
@@ -173,9 +174,9 @@ fn inapplicable(
         .or_else(|| without_device(benchmark.cache_state, operations, live).map(owned))
         .or_else(|| without_own_file_system(benchmark.cache_state, operations, live).map(owned))
         .or_else(|| without_processors(benchmark, processors()).map(owned))
-        .or_else(|| without_windows(benchmark.cache_state, operations, live, bounds))
+        .or_else(|| without_windows(benchmark.cache_state, operations, live, limits))
         .or_else(|| without_links(operations, live))
-        .or_else(|| bounds.refuse(benchmark.cache_state, operations))
+        .or_else(|| limits.refuse(benchmark.cache_state, operations))
 }
 
 /// Refuses what a library has no calls for.
@@ -220,7 +221,7 @@ fn least_buffers(of: &Operations, live: &LiveTarget, depth: u32) -> u64 {
     let resting =
         if is_write { (128 << 10) / of.workload.request_bytes.max(512) as u64 } else { 0 };
     let request_bytes = of.workload.request_bytes as u64;
-    let kept = (REWRITTEN_BYTES_MAX / request_bytes).min(OnDevice::WRITES_MAX);
+    let kept = (REWRITTEN_BYTES_MAX / request_bytes).min(FileOnDevice::WRITES_MAX);
     let depth = u64::from(depth);
     if keeps_writes(of, live) {
         kept.min(QUEUES_IN_ALL * depth).max(depth)
@@ -302,19 +303,19 @@ fn without_windows(
     state: CacheState,
     of: &Operations,
     live: &LiveTarget,
-    bounds: &Bounds,
+    limits: &TargetLimits,
 ) -> Option<(String, String)> {
     let is_stream = of.workload.operation == Operation::Read
         && of.workload.access == Access::Sequential
         && !of.is_direct();
     let window_bytes = live.target.facts().read_ahead_bytes.filter(|&bytes| bytes > 0)?;
-    let needed_bytes = window_bytes * WINDOWS_LEAST;
-    let file_bytes = of.place.file_bytes(bounds.data_file_bytes);
+    let needed_bytes = window_bytes * WINDOWS_MIN;
+    let file_bytes = of.file_set.file_bytes(limits.data_file_bytes);
     if !is_stream || state != CacheState::Cold || file_bytes >= needed_bytes {
         return None;
     }
     let why = format!(
-        "the files hold fewer than {WINDOWS_LEAST} windows of its read-ahead of {} KiB: give \
+        "the files hold fewer than {WINDOWS_MIN} windows of its read-ahead of {} KiB: give \
          --size {}m, or a smaller read_ahead=",
         window_bytes >> 10,
         needed_bytes.div_ceil(1 << 20)

@@ -44,7 +44,7 @@ pub(crate) struct Reading {
 
 /// What happened between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Happened {
+pub(crate) struct CounterDeltas {
     /// Read requests that the device served; only if nobody else uses it.
     pub(crate) device_reads: Option<u64>,
     pub(crate) device_read_bytes: Option<u64>,
@@ -60,7 +60,7 @@ pub(crate) struct Happened {
 
 impl Counters {
     /// Opens the counters for `target`.
-    pub(crate) fn of(target: &Target, scratch: bool) -> Result<Self, DescribeError> {
+    pub(crate) fn open(target: &Target, scratch: bool) -> Result<Self, DescribeError> {
         let storage = match target.device_numbers() {
             _ if !target.supports_cold() => Storage::None,
             Some(numbers) if scratch => {
@@ -130,12 +130,12 @@ fn caller_of(target: &Target) -> Option<ProcessCounterReader> {
 
 impl Reading {
     /// What happened between `earlier` and this reading.
-    pub(crate) fn since(&self, earlier: &Self) -> Happened {
+    pub(crate) fn since(&self, earlier: &Self) -> CounterDeltas {
         let device = self.device.zip(earlier.device).map(|(now, then)| now - then);
         let process = self.process.zip(earlier.process).map(|(now, then)| now - then);
         let asked_bytes = process.map(|process| process.read_bytes);
         let device_read_bytes = device.map(|device| device.read_bytes).or(asked_bytes);
-        Happened {
+        CounterDeltas {
             device_reads: device.map(|device| device.reads),
             device_read_bytes,
             // The process counter includes reads elsewhere, such as paging in our own binary.

@@ -5,8 +5,8 @@ use textual::{plural, size};
 use workload::{Access, Buffering, IoPath, Operation, Sharing, UringOptions, Workload};
 
 use crate::benchmark::{Benchmark, Work};
+use crate::file_set_kind::FileSetKind;
 use crate::operations::Question;
-use crate::place::Place;
 
 /// The suite's name.
 pub const SUITE: &str = "custom";
@@ -52,7 +52,7 @@ pub(crate) fn benchmark(asked: &CustomWorkload) -> Benchmark {
         sharing: Sharing::Same,
         ..Workload::new(operation)
     };
-    let place = if is_cold { Place::ColdData } else { Place::Data };
+    let file_set = if is_cold { FileSetKind::ColdData } else { FileSetKind::Data };
     let question = if threads > 1 { Question::Throughput } else { Question::Time };
     let mut benchmark = Benchmark {
         name: name(asked),
@@ -63,7 +63,7 @@ pub(crate) fn benchmark(asked: &CustomWorkload) -> Benchmark {
             (false, _) => Dimension::Scaling,
         },
         cache_state: if asked.is_direct { CacheState::Any } else { asked.cache_state },
-        ..Benchmark::of_operations(workload, place).asked(question)
+        ..Benchmark::from_workload(workload, file_set).answering(question)
     };
     if let Work::Operations(operations) = &mut benchmark.work {
         operations.length.repeats = true;

@@ -9,19 +9,22 @@
 use runner::Failure;
 
 use crate::counters::{Counters, Reading};
+use crate::device_work::DeviceWork;
 use crate::failure::failed;
+use crate::file_set_kind::FileSetKind;
 use crate::live_target::LiveTarget;
-use crate::place::Place;
 use crate::state;
-use crate::written::DeviceWork;
 
 /// What unmounting the target writes if nothing has changed since it was mounted.
-pub(crate) fn idle_unmount(live: &mut LiveTarget, place: Place) -> Result<DeviceWork, Failure> {
+pub(crate) fn idle_unmount(
+    live: &mut LiveTarget,
+    kind: FileSetKind,
+) -> Result<DeviceWork, Failure> {
     if let Some(known) = live.idle_unmount {
         return Ok(known);
     }
     live.remount().map_err(|error| failed(&error))?;
-    let (Some(file_set), Some(counters)) = (live.file_sets.get(&place), live.counters.as_ref())
+    let (Some(file_set), Some(counters)) = (live.file_sets.get(&kind), live.counters.as_ref())
     else {
         return Err(Failure::Cell { why: "its file set could not be made".to_owned() });
     };
@@ -41,6 +44,6 @@ pub(crate) fn until_unmounted(
     let uncounted = || Failure::Cell { why: "its device writes are not counted".to_owned() };
     let reading = live.remount_with(|counters| counters.map(Counters::read));
     let reading = reading.map_err(|error| failed(&error))?.ok_or_else(uncounted)?;
-    let happened = reading.map_err(|error| failed(&error))?.since(before);
-    DeviceWork::of(&happened).ok_or_else(uncounted)
+    let deltas = reading.map_err(|error| failed(&error))?.since(before);
+    DeviceWork::from_deltas(&deltas).ok_or_else(uncounted)
 }

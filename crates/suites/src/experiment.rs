@@ -18,9 +18,9 @@ use workload::FileSet;
 
 use crate::counters::Counters;
 use crate::failure::failed;
+use crate::file_set_kind::FileSetKind;
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::place::Place;
 
 /// A benchmark with its own procedure.
 pub trait Experiment: fmt::Debug + Send + Sync {
@@ -41,7 +41,7 @@ pub trait Experiment: fmt::Debug + Send + Sync {
     }
 
     /// The file set that it works on, if others can share it; made anew for every block.
-    fn place(&self) -> Option<Place> {
+    fn file_set(&self) -> Option<FileSetKind> {
         None
     }
 
@@ -97,7 +97,7 @@ pub struct Site<'a> {
 
 /// The block that an execution belongs to, and the seed for its own choices.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Occasion {
+pub(crate) struct Turn {
     /// Number of the block; `u32::MAX` for a pilot.
     pub(crate) block: u32,
     pub(crate) seed: u64,
@@ -112,13 +112,13 @@ impl Site<'_> {
         if self.stop.load(Ordering::Relaxed) { Err(Failure::Interrupted) } else { Ok(()) }
     }
 
-    /// The file set of a place that the experiment declared.
+    /// A file set that the experiment declared.
     ///
     /// # Errors
     /// If it could not be made for this block.
-    pub(crate) fn file_set(&self, place: Place) -> Result<&FileSet, Failure> {
+    pub(crate) fn file_set(&self, kind: FileSetKind) -> Result<&FileSet, Failure> {
         let lost = || Failure::Cell { why: "its file set could not be made".to_owned() };
-        self.live.file_sets.get(&place).ok_or_else(lost)
+        self.live.file_sets.get(&kind).ok_or_else(lost)
     }
 
     /// Runs `act` within the target's limits.

@@ -4,7 +4,7 @@ use measure::{Clock, Histogram, Recorder};
 use record::{CacheEvidence, Observation, Spent, TimelineRecord, Warning};
 use runner::Measured;
 
-use crate::counters::Happened;
+use crate::counters::CounterDeltas;
 use crate::observed;
 
 /// What one execution found.
@@ -32,11 +32,11 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// The replicate as the runner keeps it. `happened` covers the whole execution, which took
+    /// The replicate as the runner keeps it. `deltas` covers the whole execution, which took
     /// `whole_ns`.
     pub(crate) fn into_measured(
         self,
-        happened: &Happened,
+        deltas: &CounterDeltas,
         whole_ns: u64,
         clock: &impl Clock,
     ) -> Measured {
@@ -47,9 +47,9 @@ impl Findings {
             self.recorder.as_ref().map(|one| observed::timeline(one.timeline(), clock));
         let histogram = self.recorder.map_or_else(Histogram::new, |one| one.into_parts().0);
         let mut evidence = self.evidence;
-        evidence.device_read_bytes = evidence.device_read_bytes.or(happened.device_read_bytes);
+        evidence.device_read_bytes = evidence.device_read_bytes.or(deltas.device_read_bytes);
         evidence.device_written_bytes =
-            evidence.device_written_bytes.or(happened.device_written_bytes);
+            evidence.device_written_bytes.or(deltas.device_written_bytes);
         Measured {
             metrics: self.metrics,
             operations,
@@ -68,7 +68,7 @@ impl Findings {
             evidence,
             steal_ns: self
                 .steal_ns
-                .unwrap_or_else(|| share(happened.steal_ns, self.elapsed_ns, whole_ns)),
+                .unwrap_or_else(|| share(deltas.steal_ns, self.elapsed_ns, whole_ns)),
             neighbours: None,
             warnings: self.warnings,
             observations: self.observations,

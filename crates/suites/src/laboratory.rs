@@ -16,16 +16,16 @@ use runner::{Executor, Failure, Measured, PilotMeasure, Request};
 use workload::{Verification, Workload, WriteMemory};
 
 use crate::benchmark::{Benchmark, Work};
-use crate::experiment::{Experiment, Occasion, Site};
+use crate::experiment::{Experiment, Site, Turn};
 use crate::failure::failed;
+use crate::file_set_kind::FileSetKind;
 use crate::live_target::{Fill, LiveTarget};
 use crate::most::{keeps_writes, operations_max};
 use crate::nanoseconds::nanos;
-use crate::neighbours::{self, Look};
+use crate::neighbours::{self, Snapshot};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations};
 use crate::pilot;
-use crate::place::Place;
 use crate::replicate::Execution;
 use crate::stops::unstopped;
 use crate::throttle::Throttle;
@@ -73,7 +73,8 @@ impl Laboratory {
         benchmarks: Vec<Benchmark>,
         cells: &[Cell],
         settings: Settings,
-        (clock, report): (SystemClock, &ClockReport),
+        clock: SystemClock,
+        clock_report: &ClockReport,
     ) -> Self {
         let target_of = |cell: &Cell| {
             let label = |live: &LiveTarget| live.target.spec().label == cell.target;
@@ -85,8 +86,7 @@ impl Laboratory {
         };
         let cells = cells.iter().map(|cell| (target_of(cell), benchmark_of(cell))).collect();
         let calibrated = clock.reference();
-        let clock_cost_ns = report.cost_ns;
-        let full_scratch = None;
+        let clock_cost_ns = clock_report.cost_ns;
         Self {
             targets,
             benchmarks,
@@ -95,7 +95,7 @@ impl Laboratory {
             clock,
             clock_cost_ns,
             calibrated,
-            full_scratch,
+            full_scratch: None,
         }
     }
 
@@ -143,15 +143,15 @@ impl Laboratory {
     fn observe_cell(
         &mut self,
         cell: u32,
-        one: &Engine<'_>,
+        execution: &EngineExecution<'_>,
         seed: u64,
     ) -> Result<Observed, Failure> {
         let (target, _) = self.cells[cell as usize];
         let replicate = Execution {
-            of: one.of,
-            cache_state: one.cache_state,
-            workload: &one.workload,
-            counts: one.counts,
+            of: execution.of,
+            cache_state: execution.cache_state,
+            workload: &execution.workload,
+            counts: execution.counts,
             seed,
             clock: &self.clock,
             stop: &self.settings.stop,
@@ -164,12 +164,12 @@ impl Laboratory {
         &mut self,
         cell: u32,
         experiment: &dyn Experiment,
-        on: Occasion,
+        turn: Turn,
     ) -> Result<Measured, Failure> {
         let began = Instant::now();
         let (target, _) = self.cells[cell as usize];
-        self.targets[target].phases.enter(on.block);
-        let site = self.site(target, on);
+        self.targets[target].phases.begin_block(turn.block);
+        let site = self.site(target, turn);
         let directory = site.directory.clone();
         let mut made = site.entered(|site| {
             fs::create_dir(&directory).map_err(|error| failed(&error))?;
@@ -179,11 +179,11 @@ impl Laboratory {
             made = self.targets[target].remount().map_err(|error| failed(&error));
         }
         let state = began.elapsed();
-        let measured = made.and_then(|()| self.execute_experiment(target, experiment, on));
+        let measured = made.and_then(|()| self.execute_experiment(target, experiment, turn));
         let undoing = Instant::now();
-        // Whatever it did to the files of its place, they are no longer as they were read in.
+        // Whatever it did to the files of its file set, they are no longer as they were read in.
         self.targets[target].read_in.clear();
-        let site = self.site(target, on);
+        let site = self.site(target, turn);
         site.entered(|_| {
             fs::remove_dir_all(&directory).map_err(|error| failed(&error))?;
             // Its dirty pages must not be written back while another target is measured.
@@ -205,54 +205,50 @@ impl Laboratory {
         &mut self,
         cell: u32,
         experiment: &dyn Experiment,
-        on: Occasion,
+        turn: Turn,
     ) -> Result<Measured, Failure> {
-        unstopped(|| self.experiment(cell, experiment, on))
-            .inspect_err(|_| self.targets[self.cells[cell as usize].0].phases.forget())
+        unstopped(|| self.experiment(cell, experiment, turn))
+            .inspect_err(|_| self.targets[self.cells[cell as usize].0].phases.clear())
     }
 
     fn execute_experiment(
         &self,
         target: usize,
         experiment: &dyn Experiment,
-        on: Occasion,
+        turn: Turn,
     ) -> Result<Measured, Failure> {
-        let site = self.site(target, on);
+        let site = self.site(target, turn);
         let counters = site.counters()?;
         site.entered(|site| {
-            let look = Look::now(Some(counters));
+            let look = Snapshot::take(Some(counters));
             let before = counters.read().map_err(|error| failed(&error))?;
             let began = Instant::now();
             let found = experiment.execute(site)?;
             let whole_ns = nanos(began.elapsed());
             let after = counters.read().map_err(|error| failed(&error))?;
-            let beside = Look::now(Some(counters)).since(&look);
+            let activity = Snapshot::take(Some(counters)).since(&look);
             let measured = found.into_measured(&after.since(&before), whole_ns, &self.clock);
-            let neighbours = site.live.phases.neighbours_of_last(beside.of_caller(whole_ns));
+            let neighbours =
+                site.live.phases.neighbours_of_last(activity.neighbours_of_caller(whole_ns));
             Ok(Measured { neighbours: Some(neighbours), ..measured })
         })
     }
 
-    fn site(&self, target: usize, on: Occasion) -> Site<'_> {
+    fn site(&self, target: usize, turn: Turn) -> Site<'_> {
         let live = &self.targets[target];
         Site {
             live,
             directory: live.target.root().join("experiment"),
             clock: &self.clock,
-            seed: on.seed,
-            block_seed: self.settings.seed.rotate_left(16) ^ u64::from(on.block),
+            seed: turn.seed,
+            block_seed: self.settings.seed.rotate_left(16) ^ u64::from(turn.block),
             data_file_bytes: self.settings.data_file_bytes,
             stop: &self.settings.stop,
         }
     }
 
-    fn workload(
-        &self,
-        live: &LiveTarget,
-        (of, cache_state): (&Operations, CacheState),
-        (start_operations, operations): (u64, u64),
-        batch: u32,
-    ) -> Workload {
+    /// The workload of these operations on this target; how many there are is still to be chosen.
+    fn workload(&self, live: &LiveTarget, of: &Operations, cache_state: CacheState) -> Workload {
         let verification = match of.layer {
             Layer::FileSystem => self.settings.verification,
             // Part of the content is always compared beforehand.
@@ -262,9 +258,6 @@ impl Laboratory {
             if keeps_writes(of, live) { WriteMemory::Own } else { WriteMemory::Reused };
         Workload {
             write_memory,
-            operations_per_thread: operations,
-            start_operations,
-            batch: batch as usize,
             operations_per_round: of.operations_per_round(),
             verification,
             pinning: of.pinning(cache_state),
@@ -286,13 +279,14 @@ impl Laboratory {
         order
     }
 
-    /// The places that this target's cells among `cells` need, in the order in which they are made;
+    /// The file sets that this target's cells among `cells` need, in the order in which they are
+    /// made;
     /// `None` if it has no such cell.
-    fn places(&self, target: usize, cells: &[u32]) -> Option<BTreeSet<Place>> {
+    fn file_sets(&self, target: usize, cells: &[u32]) -> Option<BTreeSet<FileSetKind>> {
         let all = cells.iter().map(|&cell| self.cells[cell as usize]);
         let own: Vec<usize> = all.filter(|cell| cell.0 == target).map(|cell| cell.1).collect();
-        let places = || own.iter().filter_map(|&one| self.benchmarks[one].place()).collect();
-        (!own.is_empty()).then(places)
+        let file_sets = || own.iter().filter_map(|&one| self.benchmarks[one].file_set()).collect();
+        (!own.is_empty()).then(file_sets)
     }
 
     /// The pilot of engine operations.
@@ -304,17 +298,21 @@ impl Laboratory {
         seed: u64,
     ) -> Result<PilotMeasure, Failure> {
         let (target, _) = self.cells[cell as usize];
-        let operations_max =
-            operations_max(&self.targets[target], (of, cache_state), self.settings.data_file_bytes);
+        let live = &self.targets[target];
+        let operations_max = operations_max(live, of, cache_state, self.settings.data_file_bytes);
         let need = of.need(cache_state, self.settings.data_file_bytes);
-        let is_scratch = self.targets[target].is_scratch();
+        let is_scratch = live.is_scratch();
         let pilot_max = operations_max.min(of.pilot_operations_max());
         let operations = pilot::operations(of, cache_state, need, is_scratch).min(pilot_max);
         let start = need.start.min(operations).min(operations_max.saturating_sub(operations));
-        let workload =
-            self.workload(&self.targets[target], (of, cache_state), (start, operations), 1);
-        let observed =
-            self.observe_cell(cell, &Engine { of, cache_state, workload, counts: false }, seed)?;
+        let workload = Workload { batch: 1, ..self.workload(live, of, cache_state) };
+        let pilot_of = |start_operations: u64, operations_per_thread: u64| EngineExecution {
+            of,
+            cache_state,
+            workload: Workload { start_operations, operations_per_thread, ..workload.clone() },
+            counts: false,
+        };
+        let observed = self.observe_cell(cell, &pilot_of(start, operations), seed)?;
         let recorder = &observed.outcome.recorder;
         // The median, since the first operations of a pilot find the processor's caches cold.
         let typical_ns = recorder.histogram().quantile(0.5).max(1.0);
@@ -322,7 +320,7 @@ impl Laboratory {
         let batch = (wanted_ns / typical_ns).ceil().clamp(1.0, BATCH_MAX);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 64")]
         let batch = if of.can_batch(cache_state) { batch as u32 } else { 1 };
-        let throttle = Throttle::of(&self.targets[target].target, of, cache_state);
+        let throttle = Throttle::for_target(&self.targets[target].target, of, cache_state);
         let seen_ns = match observed.outcome.asynchronous {
             // Latencies overlap, so the rate is used.
             Some(_) => 1e9 / observed.outcome.rate_per_s.max(1.0),
@@ -330,9 +328,8 @@ impl Laboratory {
         };
         let looked = pilot::LongerLook { of, operations, operations_max, seen_ns };
         let longer = looked.operations().map(|operations| {
-            let counts = (need.start.min(operations_max - operations), operations);
-            let workload = self.workload(&self.targets[target], (of, cache_state), counts, 1);
-            self.observe_cell(cell, &Engine { of, cache_state, workload, counts: false }, !seed)
+            let start = need.start.min(operations_max - operations);
+            self.observe_cell(cell, &pilot_of(start, operations), !seed)
         });
         let seen_ns = match longer.transpose()? {
             Some(longer) => pilot::time_that_passed_ns(&longer.outcome),
@@ -354,7 +351,7 @@ impl Laboratory {
 }
 
 /// One execution of engine operations.
-struct Engine<'a> {
+struct EngineExecution<'a> {
     of: &'a Operations,
     cache_state: CacheState,
     workload: Workload,
@@ -374,8 +371,9 @@ impl Executor for Laboratory {
                 seed: self.settings.seed ^ u64::from(block),
                 stop: &self.settings.stop,
             };
-            let Some(places) = self.places(index, cells) else { continue };
-            let renewed = self.targets[index].renew(&places, &fill).map_err(|why| why.to_string());
+            let Some(file_sets) = self.file_sets(index, cells) else { continue };
+            let renewed =
+                self.targets[index].renew(&file_sets, &fill).map_err(|why| why.to_string());
             if let Err(why) = renewed
                 && self.stop_unguarded().is_ok()
                 && self.stop_without_room().is_ok()
@@ -390,7 +388,7 @@ impl Executor for Laboratory {
 
     fn making(&self, cells: &[u32]) -> Option<Duration> {
         let of_target = |(index, live): (usize, &LiveTarget)| {
-            self.places(index, cells).map(|places| live.making(&places))
+            self.file_sets(index, cells).map(|file_sets| live.making(&file_sets))
         };
         Some(self.targets.iter().enumerate().filter_map(of_target).sum())
     }
@@ -404,8 +402,8 @@ impl Executor for Laboratory {
             }
             Work::Experiment(experiment) => {
                 let began = Instant::now();
-                let on = Occasion { block: u32::MAX, seed };
-                let whole = self.unstopped_experiment(cell, experiment.as_ref(), on);
+                let turn = Turn { block: u32::MAX, seed };
+                let whole = self.unstopped_experiment(cell, experiment.as_ref(), turn);
                 let overhead_ns = nanos(began.elapsed());
                 // An experiment is executed as a whole: there is no number of operations to work
                 // out.
@@ -432,16 +430,20 @@ impl Executor for Laboratory {
             Work::Operations(of) => {
                 let (target, _) = self.cells[request.cell as usize];
                 let live = &self.targets[target];
-                let operations = (request.start_operations, request.operations);
                 let cache_state = benchmark.cache_state;
-                let workload = self.workload(live, (of, cache_state), operations, request.batch);
-                let one = Engine { of, cache_state, workload, counts: true };
-                unstopped(|| self.observe_cell(request.cell, &one, request.seed))
+                let workload = Workload {
+                    start_operations: request.start_operations,
+                    operations_per_thread: request.operations,
+                    batch: request.batch as usize,
+                    ..self.workload(live, of, cache_state)
+                };
+                let execution = EngineExecution { of, cache_state, workload, counts: true };
+                unstopped(|| self.observe_cell(request.cell, &execution, request.seed))
                     .map(|observed| observed.into_measured(of, &self.clock))
             }
             Work::Experiment(experiment) => {
-                let on = Occasion { block: request.block, seed: request.seed };
-                self.unstopped_experiment(request.cell, experiment.as_ref(), on)
+                let turn = Turn { block: request.block, seed: request.seed };
+                self.unstopped_experiment(request.cell, experiment.as_ref(), turn)
             }
         };
         self.unless_without_room(measured)

@@ -13,11 +13,13 @@ pub mod classic;
 mod cliff;
 mod counters;
 mod custom;
+mod device_work;
 mod device_writes;
 mod experiment;
 mod failure;
+mod file_set_kind;
 mod findings;
-mod in_one_piece;
+mod fragmentation;
 mod laboratory;
 mod live_target;
 mod metrics;
@@ -29,8 +31,8 @@ mod neighbours;
 mod observed;
 mod operations;
 mod own_options;
+mod pending_findings;
 mod pilot;
-mod place;
 mod processors;
 mod reference_times;
 mod replicate;
@@ -44,25 +46,23 @@ mod testbed;
 mod thinning;
 mod throttle;
 mod trial;
-mod untaken;
-mod written;
 
 pub use benchmark::{Benchmark, Work};
 pub use catalogue::{NoBenchmark, NoLength, Suite, below, suite, suites};
 pub use cells::cells;
 pub use cliff::{
-    CLIFF_SUITE, CliffError, CliffLaboratory, Parameters, Planned, RangeEnd, Wanted, check_volume,
-    plan,
+    CLIFF_SUITE, CliffError, CliffLaboratory, CliffParameters, CliffRequest, PlannedSearch,
+    RangeEnd, check_volume, plan,
 };
 pub use custom::SUITE as CUSTOM_SUITE;
 pub use experiment::{Experiment, Site};
+pub use file_set_kind::{DirectorySpec, FileSetKind, FileSpec};
 pub use findings::Findings;
 pub use laboratory::{Laboratory, Settings};
 pub use live_target::LiveTarget;
 pub use neighbours::unseen as unseen_neighbours;
 pub use operations::{Layer, Length, Operations, Question};
 pub use own_options::{NoSuite, OwnOptions};
-pub use place::{Directories, Files, Place};
 pub use reference_times::{reference_times, system_call_ns};
 pub use rocket_science::TARGETS as ROCKET_SCIENCE_TARGETS;
 pub use sequence::{Sequence, SequencePhase};

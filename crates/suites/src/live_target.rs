@@ -13,34 +13,36 @@ use targets::{Location, Target, TargetError, TargetSpec};
 use workload::{FileSet, ReachedBy};
 
 use crate::counters::Counters;
-use crate::in_one_piece::Pieces;
+use crate::device_work::DeviceWork;
+use crate::file_set_kind::FileSetKind;
+use crate::fragmentation::FragmentCounts;
 use crate::neighbours;
-use crate::place::Place;
+use crate::pending_findings::PendingFindings;
 use crate::trial::Trial;
-use crate::untaken::Untaken;
-use crate::written::DeviceWork;
 
 /// A target with the file sets that benchmarks work on.
 #[derive(Debug)]
 pub struct LiveTarget {
     pub(crate) target: Target,
-    pub(crate) file_sets: BTreeMap<Place, FileSet>,
+    pub(crate) file_sets: BTreeMap<FileSetKind, FileSet>,
     pub(crate) counters: Option<Arc<Counters>>,
     /// What unmounting it writes if nothing has changed, once measured.
     pub(crate) idle_unmount: Option<DeviceWork>,
-    /// Places whose directories may no longer be in memory.
-    pub(crate) cooled: BTreeSet<Place>,
+    /// File sets whose directories may no longer be in memory.
+    pub(crate) cooled: BTreeSet<FileSetKind>,
     /// Data files that were read in the one way in which warm files are made, and have only been
     /// read since.
     pub(crate) read_in: BTreeSet<PathBuf>,
     /// Data files whose folio sizes have already been looked up.
     pub(crate) folios_known: BTreeSet<PathBuf>,
     /// In how many pieces data files are right after being written from start to end.
-    pub(crate) pieces: Pieces,
-    /// How long it took recently to make the target without files, and each of its places.
-    took: (Duration, BTreeMap<Place, Duration>),
+    pub(crate) fragments: FragmentCounts,
+    /// How long it took recently to make the target without files.
+    making: Duration,
+    /// How long it took recently to make each of its file sets.
+    making_file_sets: BTreeMap<FileSetKind, Duration>,
     /// Findings of phases that were executed along with another one, until their turn comes.
-    pub(crate) phases: Untaken,
+    pub(crate) phases: PendingFindings,
     /// Whether the target is as it was made, untouched.
     is_new: bool,
     /// The result of trying what can be done with its files.
@@ -59,9 +61,10 @@ impl LiveTarget {
             cooled: BTreeSet::new(),
             read_in: BTreeSet::new(),
             folios_known: BTreeSet::new(),
-            pieces: Pieces::default(),
-            took: (Duration::ZERO, BTreeMap::new()),
-            phases: Untaken::default(),
+            fragments: FragmentCounts::default(),
+            making: Duration::ZERO,
+            making_file_sets: BTreeMap::new(),
+            phases: PendingFindings::default(),
             is_new: true,
             trial: OnceLock::new(),
         }
@@ -98,7 +101,7 @@ impl LiveTarget {
 
     /// What can be done with its files; tried on first use.
     pub(crate) fn trial(&self) -> &Trial {
-        self.trial.get_or_init(|| Trial::of(&self.target))
+        self.trial.get_or_init(|| Trial::run(&self.target))
     }
 
     /// Removes the target.
@@ -109,10 +112,10 @@ impl LiveTarget {
         self.target.close()
     }
 
-    /// How long it takes to make the target with these places, counting those made before.
-    pub(crate) fn making(&self, places: &BTreeSet<Place>) -> Duration {
-        let (itself, each) = &self.took;
-        *itself + places.iter().filter_map(|place| each.get(place)).sum::<Duration>()
+    /// How long it takes to make the target with these file sets, counting those made before.
+    pub(crate) fn making(&self, kinds: &BTreeSet<FileSetKind>) -> Duration {
+        let of_files = kinds.iter().filter_map(|kind| self.making_file_sets.get(kind));
+        self.making + of_files.sum::<Duration>()
     }
 
     /// Remounts it, after which only what mounting reads is in memory.
@@ -134,18 +137,18 @@ impl LiveTarget {
         Ok(done)
     }
 
-    /// Makes the target and the file sets of `places` anew. Every block measures another instance
+    /// Makes the target and file sets of these kinds anew. Every block measures another instance
     /// of the same configuration, so that chance properties of one instance (where its blocks are
     /// on the device, which pages of memory it got) are not mistaken for properties of the file
     /// system.
     pub(crate) fn renew(
         &mut self,
-        places: &BTreeSet<Place>,
+        kinds: &BTreeSet<FileSetKind>,
         fill: &Fill<'_>,
     ) -> Result<(), Box<dyn std::error::Error>> {
         let began = Instant::now();
-        let took = &self.took.1;
-        let removed = shares(self.file_sets.keys().filter_map(|place| took.get_key_value(place)));
+        let times = &self.making_file_sets;
+        let removed = shares(self.file_sets.keys().filter_map(|kind| times.get_key_value(kind)));
         self.file_sets.clear();
         self.cooled.clear();
         self.read_in.clear();
@@ -156,26 +159,26 @@ impl LiveTarget {
         }
         // In a directory target, files are removed one by one, and that time is theirs; a file
         // system is simply made again.
-        let is_of_places = !self.is_scratch() && !removed.is_empty();
-        let removal = if is_of_places { began.elapsed() } else { Duration::ZERO };
+        let is_of_file_sets = !self.is_scratch() && !removed.is_empty();
+        let removal = if is_of_file_sets { began.elapsed() } else { Duration::ZERO };
         self.is_new = false;
         self.target.fill_and_age(fill.seed, fill.stop)?;
         // What is read into memory here is charged to the target's memory limit.
         let entered = self.target.enter()?;
-        self.took.0 = typical(self.took.0, began.elapsed() - removal);
+        self.making = typical(self.making, began.elapsed() - removal);
         let reached = self.reached();
-        for &place in places {
+        for &kind in kinds {
             let began = Instant::now();
-            let root: PathBuf = self.target.root().join(place.name());
+            let root: PathBuf = self.target.root().join(kind.name());
             reached.make_directory(&root)?;
-            let spec = place.specification(fill.data_file_bytes);
+            let spec = kind.specification(fill.data_file_bytes);
             let file_set = FileSet::create_by(&reached, &root, &spec, fill.seed, fill.stop)?;
-            self.file_sets.insert(place, file_set);
+            self.file_sets.insert(kind, file_set);
             // Writing back is part of making the files.
             self.target.sync()?;
-            let took = self.took.1.entry(place).or_default();
-            let own_removal = removal.mul_f64(removed.get(&place).copied().unwrap_or(0.0));
-            *took = typical(*took, began.elapsed() + own_removal);
+            let making = self.making_file_sets.entry(kind).or_default();
+            let own_removal = removal.mul_f64(removed.get(&kind).copied().unwrap_or(0.0));
+            *making = typical(*making, began.elapsed() + own_removal);
         }
         drop(entered);
         self.counters = Some(Arc::new(self.open_counters()?));
@@ -185,7 +188,7 @@ impl LiveTarget {
     /// Opens the target's counters. A file system in a process of its own works for whoever calls
     /// it, so from now on that process is told apart from other programs.
     pub(crate) fn open_counters(&self) -> Result<Counters, DescribeError> {
-        let counters = Counters::of(&self.target, self.is_scratch())?;
+        let counters = Counters::open(&self.target, self.is_scratch())?;
         let known = FileSystem::named(&self.target.facts().file_system);
         if known.is_some_and(|known| known.storage == Storage::Process) {
             neighbours::look_for_servers();
@@ -203,12 +206,12 @@ fn typical(before: Duration, now: Duration) -> Duration {
     Duration::from_secs_f64((before.as_secs_f64() * now.as_secs_f64()).sqrt())
 }
 
-/// Each place's share of all these times.
+/// Each file set's share of all these times.
 fn shares<'a>(
-    times: impl Iterator<Item = (&'a Place, &'a Duration)> + Clone,
-) -> BTreeMap<Place, f64> {
+    times: impl Iterator<Item = (&'a FileSetKind, &'a Duration)> + Clone,
+) -> BTreeMap<FileSetKind, f64> {
     let all_s: f64 = times.clone().map(|(_, time)| time.as_secs_f64()).sum();
-    times.map(|(&place, time)| (place, time.as_secs_f64() / all_s.max(f64::MIN_POSITIVE))).collect()
+    times.map(|(&kind, time)| (kind, time.as_secs_f64() / all_s.max(f64::MIN_POSITIVE))).collect()
 }
 
 /// How file sets are filled.

@@ -3,7 +3,7 @@
 use record::{CacheEvidence, MetricDefinition, StandardMetric};
 use workload::{Course, Outcome, Stretch, ThreadOutcome};
 
-use crate::written::Written;
+use crate::device_work::WorkPerOperation;
 
 /// A metric that replicates of operations can have.
 pub(crate) struct Metric {
@@ -17,7 +17,7 @@ pub(crate) struct Values<'a> {
     pub(crate) outcome: &'a Outcome,
     pub(crate) evidence: &'a CacheEvidence,
     /// What the device wrote, if that is the question.
-    pub(crate) written: Written,
+    pub(crate) written: WorkPerOperation,
     /// Processor time per operation of everything but the operating threads.
     pub(crate) other_time_ns: Option<f64>,
     /// Bytes moved by one operation.
@@ -212,7 +212,7 @@ mod tests {
             device_read_bytes: Some(16_384),
             ..CacheEvidence::default()
         };
-        let written = Written { synced_time_ns: 7.0, bytes: 5.0, writes: 3.0 };
+        let written = WorkPerOperation { synced_time_ns: 7.0, bytes: 5.0, writes: 3.0 };
         let values = Values {
             outcome: &outcome,
             evidence: &evidence,
@@ -263,7 +263,7 @@ mod tests {
         let values = Values {
             outcome: &outcome,
             evidence: &CacheEvidence::default(),
-            written: Written { synced_time_ns: 0.0, bytes: 0.0, writes: 0.0 },
+            written: WorkPerOperation { synced_time_ns: 0.0, bytes: 0.0, writes: 0.0 },
             other_time_ns: None,
             request_bytes: 4096.0,
             threads: 1.0,

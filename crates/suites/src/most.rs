@@ -4,7 +4,8 @@
 use record::CacheState;
 use targets::Target;
 use workload::{
-    DataOperation, Entries, GrowingOperation, OnDevice, Operation, Subject, Workload, WriteMemory,
+    DataOperation, Entries, FileOnDevice, GrowingOperation, Operation, Subject, Workload,
+    WriteMemory,
 };
 
 use crate::live_target::LiveTarget;
@@ -19,7 +20,8 @@ const APPENDS_MAX: u64 = 16_384;
 /// replicate.
 pub(crate) fn operations_max(
     live: &LiveTarget,
-    (of, state): (&Operations, CacheState),
+    of: &Operations,
+    state: CacheState,
     data_file_bytes: u64,
 ) -> u64 {
     let (target, workload) = (&live.target, &of.workload);
@@ -27,11 +29,11 @@ pub(crate) fn operations_max(
         return OPERATIONS_PER_SYNC;
     }
     if workload.operation.changes_directories() {
-        return of.place.additions_max().max(1);
+        return of.file_set.additions_max().max(1);
     }
     if of.is_of_names_cold(state) {
         // On a second pass, its attributes or the list would be in memory.
-        let (directories, entries) = of.place.directories().unwrap_or_default();
+        let (directories, entries) = of.file_set.directories().unwrap_or_default();
         let lists = workload.operation == Operation::Readdir;
         return if lists { directories as u64 } else { entries };
     }
@@ -81,7 +83,7 @@ pub(crate) fn keeps_writes(of: &Operations, live: &LiveTarget) -> bool {
 fn kept_writes_max(target: &Target, workload: &Workload) -> u64 {
     let limit_bytes = target.facts().conditions.limits.memory_bytes.unwrap_or(u64::MAX);
     let kept_bytes = REWRITTEN_BYTES_MAX.min(limit_bytes / 4);
-    OnDevice::WRITES_MAX.min(kept_bytes / workload.request_bytes as u64)
+    FileOnDevice::WRITES_MAX.min(kept_bytes / workload.request_bytes as u64)
 }
 
 /// The most appends per thread that the target has room for: they may take half of its free space.

@@ -7,6 +7,7 @@
 //! depend on what is done to which files, never on how much time a run has: a larger budget buys
 //! more blocks and more benchmarks, not longer replicates.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use record::{CacheState, Least};
@@ -17,7 +18,7 @@ use crate::operations::{OPERATIONS_PER_SYNC, Operations, Question};
 
 /// A single interrupt takes a few microseconds, which would be a large part of anything shorter
 /// than this.
-const TIME_LEAST: Duration = Duration::from_micros(100);
+const TIME_MIN: Duration = Duration::from_micros(100);
 /// Operations that can be repeated go on until the fastest target has taken this long. Longer
 /// replicates would vary hardly less on a shared machine, whose speed stays the same for tenths of
 /// a second at a time; the time is better spent on more replicates.
@@ -27,9 +28,9 @@ const TIME_WANTED: Duration = Duration::from_millis(8);
 const TIME_WANTED_OF_COMMITS: Duration = Duration::from_millis(250);
 /// Margin on the requested length when counting operations, since they are not equally fast in each
 /// block.
-const ASKED_MARGIN: f64 = 1.1;
+const REQUESTED_MARGIN: f64 = 1.1;
 /// The least share of the requested length that counts, since a pilot is a little off.
-const ASKED_SHARE_LEAST: f64 = 0.8;
+const REQUESTED_SHARE_MIN: f64 = 0.8;
 /// Share of the time during which all threads must run simultaneously, in percent.
 const OVERLAP_PERCENT: u32 = 95;
 /// The same with more threads than processors. They take turns of some milliseconds, so the last
@@ -37,14 +38,14 @@ const OVERLAP_PERCENT: u32 = 95;
 const OVERLAP_BY_TURNS_PERCENT: u32 = 50;
 /// Bytes copied by a replicate of reads from memory, and bounds on the number of reads.
 const COPIED_BYTES: u64 = 64 << 20;
-const COPIES: (u64, u64) = (64, 16_384);
+const COPIES: RangeInclusive<u64> = 64..=16_384;
 /// Bytes that a replicate writes into the page cache and that must be written back after it, and
 /// bounds on the number of writes.
 const DIRTIED_BYTES: u64 = 16 << 20;
-const WRITES: (u64, u64) = (32, 4_096);
+const WRITES: RangeInclusive<u64> = 32..=4_096;
 /// Bytes that the device moves in a replicate of device requests, and bounds on their number.
 const DEVICE_BYTES: u64 = 32 << 20;
-const REQUESTS: (u64, u64) = (32, 256);
+const REQUESTS: RangeInclusive<u64> = 32..=256;
 /// Lookups of names that are in memory.
 const LOOKS: u64 = 8_192;
 /// Files that are opened, read and closed.
@@ -53,7 +54,7 @@ const FILES_READ: u64 = 2_048;
 const FIRST_LOOKS_MAX: u64 = 65_536;
 /// Entries listed in a replicate, and bounds on the number of listings.
 const LISTED: u64 = 80_000;
-const LISTINGS: (u64, u64) = (4, 512);
+const LISTINGS: RangeInclusive<u64> = 4..=512;
 /// Measured changes of directories, and those before them.
 const CHANGES: u64 = 1_024;
 const FIRST_CHANGES: u64 = 128;
@@ -71,7 +72,7 @@ const FIRST_SHARE: u64 = 8;
 pub(crate) const QUEUES_IN_ALL: u64 = 16;
 /// Read-ahead windows that a cold stream covers at least, so that the wait for the first is a small
 /// share of it.
-pub(crate) const WINDOWS_LEAST: u64 = 8;
+pub(crate) const WINDOWS_MIN: u64 = 8;
 
 /// What a replicate needs in order to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,15 +91,15 @@ pub(crate) struct Need {
 }
 
 impl Need {
-    const fn counted(start: u64, operations: u64, why: &'static str) -> Self {
-        Self { start, operations, time_wanted: None, time: TIME_LEAST, why }
+    const fn operations(start: u64, operations: u64, why: &'static str) -> Self {
+        Self { start, operations, time_wanted: None, time: TIME_MIN, why }
     }
 
     /// One pass over all of `most`, or as many as are `wanted`, an eighth of them first.
     fn once(most: u64, wanted: u64, why: &'static str) -> Self {
         let all = most.min(wanted).max(1);
         let start = all / FIRST_SHARE;
-        Self::counted(start, all - start, why)
+        Self::operations(start, all - start, why)
     }
 
     /// What a run with this many threads and processors records of it.
@@ -123,8 +124,8 @@ pub(crate) fn overlap_percent(threads: usize, processors: usize) -> Option<u32> 
     }
 }
 
-fn within((least, most): (u64, u64), wanted: u64) -> u64 {
-    wanted.clamp(least, most)
+fn within(bounds: RangeInclusive<u64>, wanted: u64) -> u64 {
+    wanted.clamp(*bounds.start(), *bounds.end())
 }
 
 impl Operations {
@@ -133,8 +134,8 @@ impl Operations {
         let need = self.need_without_wish(cache_state, data_file_bytes);
         match self.length.time {
             Some(time) => Need {
-                time_wanted: Some(time.mul_f64(ASKED_MARGIN)),
-                time: time.mul_f64(ASKED_SHARE_LEAST),
+                time_wanted: Some(time.mul_f64(REQUESTED_MARGIN)),
+                time: time.mul_f64(REQUESTED_SHARE_MIN),
                 why: "a replicate lasts as long as was asked for",
                 ..need
             },
@@ -145,7 +146,7 @@ impl Operations {
     fn need_without_wish(&self, cache_state: CacheState, data_file_bytes: u64) -> Need {
         if self.question == Question::DeviceWrites {
             let why = "this many share one sync at the end, and are counted, not timed";
-            return Need { time: Duration::ZERO, ..Need::counted(0, OPERATIONS_PER_SYNC, why) };
+            return Need { time: Duration::ZERO, ..Need::operations(0, OPERATIONS_PER_SYNC, why) };
         }
         let request_bytes = self.workload.request_bytes as u64;
         let pass = self.blocks_per_thread(data_file_bytes).max(1);
@@ -160,12 +161,12 @@ impl Operations {
             }
             Subject::Data(DataOperation::Write) if self.writes_clean_pages() => {
                 let why = "the whole file once, from its first write to a clean page to its last";
-                Need::counted(0, pass, why)
+                Need::operations(0, pass, why)
             }
             Subject::Data(DataOperation::Write) if self.writes_dirty_pages(cache_state) => {
                 let why = "each page has been written since the last sync, so that none is clean";
                 let operations = within(COPIES, COPIED_BYTES / request_bytes);
-                Need { time_wanted: Some(TIME_WANTED), ..Need::counted(pass, operations, why) }
+                Need { time_wanted: Some(TIME_WANTED), ..Need::operations(pass, operations, why) }
             }
             Subject::Data(DataOperation::Write) => {
                 let why = "each page is taken in once; the first find the processor's caches cold";
@@ -173,7 +174,7 @@ impl Operations {
             }
             Subject::Growing(GrowingOperation::Append) => {
                 let why = "the first blocks of a file are found differently from later ones";
-                Need::counted(APPENDS / FIRST_SHARE, APPENDS, why)
+                Need::operations(APPENDS / FIRST_SHARE, APPENDS, why)
             }
             Subject::Growing(
                 GrowingOperation::Fsync
@@ -182,10 +183,10 @@ impl Operations {
             ) => {
                 let why = "the first commits find the log empty";
                 let time_wanted = Some(TIME_WANTED_OF_COMMITS);
-                Need { time_wanted, ..Need::counted(COMMITS / FIRST_SHARE, COMMITS, why) }
+                Need { time_wanted, ..Need::operations(COMMITS / FIRST_SHARE, COMMITS, why) }
             }
             Subject::Growing(GrowingOperation::Truncate) => {
-                Need::counted(FIRST_CHANGES, CHANGES, "the first ones find the log empty")
+                Need::operations(FIRST_CHANGES, CHANGES, "the first ones find the log empty")
             }
             Subject::Names(_, entries) => self.need_of_names(entries, is_cold),
         }
@@ -214,7 +215,7 @@ impl Operations {
         match self.queue_depth() {
             Some(depth) => {
                 let queues = QUEUES_IN_ALL * u64::from(depth);
-                Need::counted(0, requests.max(queues).min(pass), why)
+                Need::operations(0, requests.max(queues).min(pass), why)
             }
             None => Need::once(pass, requests, why),
         }
@@ -225,7 +226,7 @@ impl Operations {
         if self.workload.access == Access::Sequential {
             let why = "the whole file, so that no read-ahead is still under way and all waiting is \
                        counted";
-            return Need::counted(0, pass, why);
+            return Need::operations(0, pass, why);
         }
         let why = "enough that the first ones, which find the device idle, do not matter";
         Need::once(pass, within(REQUESTS, DEVICE_BYTES / request_bytes), why)
@@ -238,7 +239,7 @@ impl Operations {
         let why = "pages have been read once since the file was read in, so that the processor's \
                    caches hold what they will hold throughout";
         let operations = within(COPIES, COPIED_BYTES / request_bytes);
-        Need { time_wanted: Some(TIME_WANTED), ..Need::counted(passes * pass, operations, why) }
+        Need { time_wanted: Some(TIME_WANTED), ..Need::operations(passes * pass, operations, why) }
     }
 
     fn need_of_changes(&self, is_cold: bool) -> Need {
@@ -246,42 +247,42 @@ impl Operations {
         // Several threads in one directory together do what one does alone, so that it grows as
         // much.
         let sharers = if self.workload.sharing == Sharing::Same { threads } else { 1 };
-        let most = (self.place.additions_max() / sharers).max(1);
+        let most = (self.file_set.additions_max() / sharers).max(1);
         if is_cold {
             let why = "few enough that most of them do not find what they need in memory";
-            return Need::counted(0, most.min(COLD_NAMES / 2), why);
+            return Need::operations(0, most.min(COLD_NAMES / 2), why);
         }
         let why = "enough that single interruptions do not matter, and few enough that directories \
                    stay as they are";
         let all = most.min((CHANGES + FIRST_CHANGES) / sharers);
         let start = all * FIRST_CHANGES / (CHANGES + FIRST_CHANGES);
-        Need::counted(start, all - start, why)
+        Need::operations(start, all - start, why)
     }
 
     fn need_of_listings(&self, is_cold: bool) -> Need {
-        let (directories, entries) = self.place.directories().unwrap_or_default();
+        let (directories, entries) = self.file_set.directories().unwrap_or_default();
         let directories = directories as u64;
         if is_cold {
-            return Need::counted(0, directories, "each directory is listed once, cold");
+            return Need::operations(0, directories, "each directory is listed once, cold");
         }
         let listings = within(LISTINGS, LISTED / entries.max(1));
         let why = "each directory has been listed before";
         let first = directories.max(2).min(listings);
-        Need { time_wanted: Some(TIME_WANTED), ..Need::counted(first, listings, why) }
+        Need { time_wanted: Some(TIME_WANTED), ..Need::operations(first, listings, why) }
     }
 
     fn need_of_looks(&self, is_cold: bool) -> Need {
-        let entries = self.place.entries();
+        let entries = self.file_set.entries();
         let reads_files = self.workload.operation.moves_whole_files();
         let looks = if reads_files { FILES_READ } else { LOOKS };
         if is_cold {
             let why = "each name is looked up once; neighbours come from the device together, so \
                        the first ones are no different";
-            return Need::counted(0, entries.min(COLD_NAMES), why);
+            return Need::operations(0, entries.min(COLD_NAMES), why);
         }
         let why = "names have been looked up since they were read in";
         let first = (2 * entries).min(FIRST_LOOKS_MAX);
-        Need { time_wanted: Some(TIME_WANTED), ..Need::counted(first, looks, why) }
+        Need { time_wanted: Some(TIME_WANTED), ..Need::operations(first, looks, why) }
     }
 }
 

@@ -52,7 +52,7 @@ fn list() -> MutexGuard<'static, ProcessTimesReader> {
 
 /// One look at the rest of the machine.
 #[derive(Debug)]
-pub(crate) struct Look {
+pub(crate) struct Snapshot {
     at: Instant,
     processes: ProcessTimes,
     all_ns: Option<u64>,
@@ -65,7 +65,7 @@ pub(crate) struct Look {
 
 /// What happened between two looks.
 #[derive(Debug)]
-pub(crate) struct Beside {
+pub(crate) struct Activity {
     time: Duration,
     /// Processor time of this program and its children.
     own_ns: u64,
@@ -85,7 +85,7 @@ pub(crate) struct Beside {
 
 /// The threads that measured.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Measuring {
+pub(crate) struct MeasuringThreads {
     /// Number of threads.
     pub(crate) threads: usize,
     /// The sum of their times from start to end.
@@ -96,9 +96,9 @@ pub(crate) struct Measuring {
     pub(crate) used_ns: u64,
 }
 
-impl Look {
+impl Snapshot {
     /// Looks at everything, including the disk below the target's image if there is one.
-    pub(crate) fn now(counters: Option<&Counters>) -> Self {
+    pub(crate) fn take(counters: Option<&Counters>) -> Self {
         // This thread's own wait comes first, so that the look at the end does not include itself.
         let waited_ns = thread_waited_ns();
         Self {
@@ -112,7 +112,7 @@ impl Look {
     }
 
     /// What happened since `earlier`.
-    pub(crate) fn since(&self, earlier: &Self) -> Beside {
+    pub(crate) fn since(&self, earlier: &Self) -> Activity {
         let (now, then) = (&self.processes, &earlier.processes);
         let difference = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
         let own_ns = now.own_ns.saturating_sub(then.own_ns);
@@ -140,7 +140,7 @@ impl Look {
             let moved = |of: DeviceCounters| of.read_bytes + of.written_bytes;
             (moved(disk).saturating_sub(moved(own)), own)
         });
-        Beside {
+        Activity {
             time: self.at.saturating_duration_since(earlier.at),
             own_ns,
             servants_ns,
@@ -155,7 +155,7 @@ impl Look {
     }
 }
 
-impl Beside {
+impl Activity {
     /// Processor time of what worked for a file system's callers, apart from these threads: kernel
     /// threads, FUSE servers, and other threads of this program, which may be such a server.
     pub(crate) fn servants_ns(&self, threads_ns: u64) -> Option<u64> {
@@ -164,13 +164,18 @@ impl Beside {
     }
 
     /// What a replicate records if the looking thread is the one that measures.
-    pub(crate) fn of_caller(&self, elapsed_ns: u64) -> Neighbours {
+    pub(crate) fn neighbours_of_caller(&self, elapsed_ns: u64) -> Neighbours {
         let used_ns = self.own_ns;
-        self.judged(Measuring { threads: 1, elapsed_ns, waited_ns: self.waited_ns, used_ns })
+        self.neighbours(MeasuringThreads {
+            threads: 1,
+            elapsed_ns,
+            waited_ns: self.waited_ns,
+            used_ns,
+        })
     }
 
     /// What a replicate records.
-    pub(crate) fn judged(&self, measuring: Measuring) -> Neighbours {
+    pub(crate) fn neighbours(&self, measuring: MeasuringThreads) -> Neighbours {
         Neighbours {
             waited_ns: measuring.waited_ns,
             programs_ns: self.servants_ns.and(self.programs_ns),
@@ -184,7 +189,7 @@ impl Beside {
     }
 
     /// Who disturbed these threads, if it was too much.
-    fn busy(&self, measuring: Measuring) -> Option<Busy> {
+    fn busy(&self, measuring: MeasuringThreads) -> Option<Busy> {
         let waited = self.waited_for_others(measuring);
         let used = self.processors_used();
         let has_waited = waited.is_some_and(|share| share > WAITED_SHARE_MAX);
@@ -236,8 +241,8 @@ impl Beside {
 
     /// The share of the threads' time spent waiting for other programs; `None` if the kernel does
     /// not report how long they waited.
-    fn waited_for_others(&self, measuring: Measuring) -> Option<f64> {
-        let Measuring { threads, elapsed_ns, waited_ns, used_ns } = measuring;
+    fn waited_for_others(&self, measuring: MeasuringThreads) -> Option<f64> {
+        let MeasuringThreads { threads, elapsed_ns, waited_ns, used_ns } = measuring;
         let waited_ns = waited_ns? as f64;
         let programs_ns = self.programs_ns.unwrap_or(0) as f64;
         // With a processor each, threads do not wait for each other.
@@ -266,9 +271,9 @@ impl Beside {
 /// Watches the machine for `time` while doing nothing, and reports who keeps it busy, if anyone
 /// does.
 pub(crate) fn watch(time: Duration, counters: Option<&Counters>) -> Option<Busy> {
-    let before = Look::now(counters);
+    let before = Snapshot::take(counters);
     std::thread::sleep(time);
-    Look::now(counters).since(&before).restless()
+    Snapshot::take(counters).since(&before).restless()
 }
 
 /// Looks again for programs that serve FUSE file systems, which work for their callers.
@@ -285,11 +290,10 @@ pub(crate) fn sees_servants() -> bool {
 /// What cannot be seen of neighbours here and what is used instead; `None` if everything can.
 #[must_use]
 pub fn unseen() -> Option<String> {
-    let is_told = (thread_waited_ns().is_some(), PRESSURE.is_some());
-    unseen_where(is_told, sees_servants())
+    unseen_given(thread_waited_ns().is_some(), PRESSURE.is_some(), sees_servants())
 }
 
-fn unseen_where((tells_waits, tells_pressure): (bool, bool), sees_kernel: bool) -> Option<String> {
+fn unseen_given(tells_waits: bool, tells_pressure: bool, sees_kernel: bool) -> Option<String> {
     let waits = (!tells_waits).then_some(
         "this kernel does not say how long threads wait for a processor (CONFIG_SCHED_INFO), so \
          fsprism goes by what other programs leave them",
@@ -313,8 +317,8 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// 100 ms during which other programs and kernel threads used this much.
-    fn beside(programs_ms: u64, servants_ms: u64) -> Beside {
-        Beside {
+    fn activity(programs_ms: u64, servants_ms: u64) -> Activity {
+        Activity {
             time: Duration::from_millis(100),
             own_ns: 60 * MS,
             servants_ns: Some(servants_ms * MS),
@@ -330,21 +334,29 @@ mod tests {
         }
     }
 
-    fn one_thread(waited_ms: u64) -> Measuring {
+    fn one_thread(waited_ms: u64) -> MeasuringThreads {
         let (elapsed_ns, used_ns) = (100 * MS, 60 * MS);
-        Measuring { threads: 1, elapsed_ns, waited_ns: Some(waited_ms * MS), used_ns }
+        MeasuringThreads { threads: 1, elapsed_ns, waited_ns: Some(waited_ms * MS), used_ns }
     }
 
     #[test]
     fn waiting_is_blamed_on_who_ran() {
-        let busy = beside(20, 0).busy(one_thread(10)).expect("a tenth of the time");
+        let busy = activity(20, 0).busy(one_thread(10)).expect("a tenth of the time");
         assert!((busy.waited_percent - 10.0).abs() < 1e-9, "{busy:?}");
         assert_eq!(busy.programs, ["cc1", "python3"]);
-        assert_eq!(beside(0, 20).busy(one_thread(10)), None, "kernel threads work for the caller");
-        let half = beside(20, 20).busy(one_thread(10)).expect("half of a tenth");
+        assert_eq!(
+            activity(0, 20).busy(one_thread(10)),
+            None,
+            "kernel threads work for the caller"
+        );
+        let half = activity(20, 20).busy(one_thread(10)).expect("half of a tenth");
         assert!((half.waited_percent - 5.0).abs() < 1e-9, "{half:?}");
-        assert_eq!(beside(1, 0).busy(one_thread(50)), None, "nobody waits longer than others run");
-        assert_eq!(beside(20, 0).busy(one_thread(1)), None, "a hundredth is allowed");
+        assert_eq!(
+            activity(1, 0).busy(one_thread(50)),
+            None,
+            "nobody waits longer than others run"
+        );
+        assert_eq!(activity(20, 0).busy(one_thread(1)), None, "a hundredth is allowed");
     }
 
     #[test]
@@ -352,23 +364,23 @@ mod tests {
         let threads = processors() + 1;
         let used_ns = 100 * MS * processors() as u64;
         let elapsed_ns = 100 * MS * threads as u64;
-        let many = Measuring { threads, elapsed_ns, waited_ns: Some(100 * MS), used_ns };
-        let alone = Beside { own_ns: used_ns, ..beside(1, 0) };
+        let many = MeasuringThreads { threads, elapsed_ns, waited_ns: Some(100 * MS), used_ns };
+        let alone = Activity { own_ns: used_ns, ..activity(1, 0) };
         assert_eq!(alone.busy(many), None);
     }
 
     #[test]
     fn many_others_are_in_the_way_even_if_nobody_waits() {
         let most_ms = 25 * processors() as u64;
-        assert_eq!(beside(most_ms - 1, 0).busy(one_thread(0)), None);
-        assert!(beside(most_ms + 1, 0).busy(one_thread(0)).is_some());
+        assert_eq!(activity(most_ms - 1, 0).busy(one_thread(0)), None);
+        assert!(activity(most_ms + 1, 0).busy(one_thread(0)).is_some());
     }
 
     #[test]
     fn without_the_kernels_word_on_waiting_it_is_what_others_leave() {
-        let unsaid = Measuring { waited_ns: None, ..one_thread(0) };
+        let unsaid = MeasuringThreads { waited_ns: None, ..one_thread(0) };
         let all_ms = 100 * processors() as u64;
-        let unseen = |programs_ms| Beside { servants_ns: None, ..beside(programs_ms, 0) };
+        let unseen = |programs_ms| Activity { servants_ns: None, ..activity(programs_ms, 0) };
         assert_eq!(unseen(0).busy(unsaid), None);
         assert!(unseen(all_ms).busy(unsaid).is_some());
     }
@@ -381,7 +393,8 @@ mod tests {
             flushes: Some(flushes),
             ..DeviceCounters::default()
         };
-        let disk = |others_bytes, own| Beside { disk: Some((others_bytes, own)), ..beside(0, 0) };
+        let disk =
+            |others_bytes, own| Activity { disk: Some((others_bytes, own)), ..activity(0, 0) };
         let hog = disk(20 << 20, own(10, 0)).busy(one_thread(0)).expect("it is in the way");
         assert!(hog.disk_bytes_per_s.is_some_and(|moved| moved > 2e8), "{hog:?}");
         assert_eq!(disk(20 << 20, own(0, 0)).busy(one_thread(0)), None, "the target has no part");
@@ -390,19 +403,19 @@ mod tests {
 
     #[test]
     fn what_cannot_be_seen_is_said_once() {
-        assert_eq!(unseen_where((true, true), true), None);
-        let all = unseen_where((false, false), false).expect("nothing can be seen");
+        assert_eq!(unseen_given(true, true, true), None);
+        let all = unseen_given(false, false, false).expect("nothing can be seen");
         for words in ["CONFIG_SCHED_INFO", "/proc/pressure", "container"] {
             assert!(all.contains(words), "{all}");
         }
-        let one = unseen_where((true, false), true).expect("no pressure");
+        let one = unseen_given(true, false, true).expect("no pressure");
         assert!(!one.contains(';') && one.contains("/proc/pressure"), "{one}");
     }
 
     #[test]
     fn a_machine_is_quiet_when_others_do_next_to_nothing() {
-        assert_eq!(beside(9, 50).restless(), None);
-        let busy = beside(150, 0).restless().expect("one and a half processors");
+        assert_eq!(activity(9, 50).restless(), None);
+        let busy = activity(150, 0).restless().expect("one and a half processors");
         assert!(busy.to_string().starts_with("cc1 and python3 used 1.5 of "), "{busy}");
     }
 }

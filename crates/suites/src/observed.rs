@@ -8,10 +8,10 @@ use record::{
 use runner::Measured;
 use workload::{Course, Outcome, Stretch};
 
-use crate::counters::Happened;
+use crate::counters::CounterDeltas;
+use crate::device_work::WorkPerOperation;
 use crate::metrics::Values;
 use crate::operations::Operations;
-use crate::written::Written;
 
 /// Slices of a replicate's timeline that the journal keeps at most.
 const SLICES_MAX: usize = 32;
@@ -24,13 +24,13 @@ const WRITTEN_BACK_SHARE: u64 = 8;
 pub(crate) struct Observed {
     pub(crate) outcome: Outcome,
     pub(crate) evidence: CacheEvidence,
-    pub(crate) happened: Happened,
+    pub(crate) deltas: CounterDeltas,
     /// What the rest of the machine did.
     pub(crate) neighbours: Neighbours,
     /// Bytes that others read from a target that was supposed to be in memory.
     pub(crate) others_read_bytes: Option<u64>,
     /// What was written, if that is the question.
-    pub(crate) written: Option<Written>,
+    pub(crate) written: Option<WorkPerOperation>,
     /// Processor time per operation of what works for the operating threads; `None` if that is
     /// unknown.
     pub(crate) other_time_ns: Option<f64>,
@@ -62,8 +62,8 @@ impl Observed {
         if let Some(dirty) = self.evidence.dirty_before.filter(|&dirty| dirty > 0) {
             warnings.push(Warning::DirtyCarried { dirty_bytes: dirty * page_bytes });
         }
-        if self.happened.throttled_periods > 0 {
-            warnings.push(Warning::CpuThrottled { periods: self.happened.throttled_periods });
+        if self.deltas.throttled_periods > 0 {
+            warnings.push(Warning::CpuThrottled { periods: self.deltas.throttled_periods });
         }
         let written_bytes = self.evidence.device_written_bytes.unwrap_or(0);
         if written_bytes > 0 && !of.changes_anything() {
@@ -98,7 +98,7 @@ impl Observed {
             course: Some(course),
             spent: self.spent,
             evidence: self.evidence,
-            steal_ns: self.happened.steal_ns,
+            steal_ns: self.deltas.steal_ns,
             neighbours: Some(self.neighbours),
             warnings,
             observations: Vec::new(),

@@ -10,13 +10,13 @@ use workload::{
     Workers, Workload, cores_of,
 };
 
+use crate::file_set_kind::FileSetKind;
 use crate::metrics::{
     BANDWIDTH, COMPLETION_LATENCY, DEVICE_BYTES, DEVICE_READ, DEVICE_WRITES, LATENCY, Metric,
     OTHER_TIME, PROCESSOR_TIME, RESIDENT, START_TIME, SUBMISSION_LATENCY, SYNCED_TIME, THROUGHPUT,
     THROUGHPUT_ELAPSED, THROUGHPUT_PER_THREAD, TIME, TIME_BETWEEN, TIME_PER_KIB,
 };
 use crate::neighbours::sees_servants;
-use crate::place::Place;
 use crate::processors::processors;
 
 /// Operations that share one sync, when device writes are counted.
@@ -28,7 +28,7 @@ pub struct Operations {
     /// What is done; the number of operations is set for each replicate.
     pub workload: Workload,
     /// The files that it is done to.
-    pub place: Place,
+    pub file_set: FileSetKind,
     /// How far down reads and writes go.
     pub layer: Layer,
     /// The question asked about them.
@@ -171,7 +171,8 @@ impl Operations {
             || self.is_direct()
             || self.queue_depth().is_some()
             || self.workload.directory_sync == DirectorySync::EachOperation
-            || (cache_state == CacheState::Cold && (reads || self.place.directories().is_some()));
+            || (cache_state == CacheState::Cold
+                && (reads || self.file_set.directories().is_some()));
         if waits { Pinning::Off } else { Pinning::EachToOneProcessor }
     }
 
@@ -201,10 +202,10 @@ impl Operations {
 
     /// Bytes that its reads or writes cover, all threads together.
     pub(crate) fn working_set_bytes(&self, data_file_bytes: u64) -> Option<u64> {
-        let file_bytes = self.place.file_bytes(data_file_bytes);
-        let files = match (self.place, self.workload.sharing) {
-            (Place::Files(files), Sharing::Own) => files.count as u64,
-            (Place::Files(_), Sharing::Same) => 1,
+        let file_bytes = self.file_set.file_bytes(data_file_bytes);
+        let files = match (self.file_set, self.workload.sharing) {
+            (FileSetKind::Files(files), Sharing::Own) => files.count as u64,
+            (FileSetKind::Files(_), Sharing::Same) => 1,
             (_, Sharing::Own | Sharing::Same) => 1,
         };
         let bytes = self.workload.span_bytes.unwrap_or(file_bytes) * files;
@@ -219,7 +220,7 @@ impl Operations {
 
     /// Missing names that each thread has to itself.
     pub(crate) fn missing_names_per_thread(&self) -> u64 {
-        let (directories, entries) = self.place.directories().unwrap_or_default();
+        let (directories, entries) = self.file_set.directories().unwrap_or_default();
         let threads = self.workload.threads;
         let names = match self.workload.sharing {
             Sharing::Own => (directories / threads) as u64 * entries,
@@ -245,7 +246,7 @@ impl Operations {
     pub(crate) fn pilot_operations_max(&self) -> u64 {
         /// Entries that a pilot may list in total.
         const ENTRIES: u64 = 100_000;
-        let (_, entries) = self.place.directories().unwrap_or_default();
+        let (_, entries) = self.file_set.directories().unwrap_or_default();
         let lists = self.workload.operation == Operation::Readdir;
         if lists { (ENTRIES / entries.max(1)).max(1) } else { u64::MAX }
     }
@@ -257,8 +258,8 @@ impl Operations {
         const REMOUNT_S: f64 = 0.1;
         const SYNC_S: f64 = 0.001;
         const LISTED_PER_S: f64 = 2e6;
-        let entries = self.place.entries() as f64;
-        let (_, entries_of_one) = self.place.directories().unwrap_or_default();
+        let entries = self.file_set.entries() as f64;
+        let (_, entries_of_one) = self.file_set.directories().unwrap_or_default();
         let operation = self.workload.operation;
         let listings = if operation.changes_directories() {
             // They are rehearsed and measured, and counted after each.
@@ -278,7 +279,7 @@ impl Operations {
 
     /// Whether it looks at names and attributes that are not in memory.
     pub(crate) fn is_of_names_cold(&self, cache_state: CacheState) -> bool {
-        cache_state == CacheState::Cold && self.place.directories().is_some()
+        cache_state == CacheState::Cold && self.file_set.directories().is_some()
     }
 
     /// Its parameters, by standard name with the unit in the name.
@@ -293,8 +294,8 @@ impl Operations {
             ("pinned".to_owned(), json!(self.pinning(cache_state) != Pinning::Off)),
         ]);
         let mut put = |name: &str, value: Value| parameters.insert(name.to_owned(), value);
-        if let Some((directories, entries)) = self.place.directories() {
-            let set = self.place.directory_set();
+        if let Some((directories, entries)) = self.file_set.directories() {
+            let set = self.file_set.directory_set();
             put("directories", json!(directories));
             put("directory_entries", json!(entries));
             put("path_depth", json!(set.depth));
@@ -306,7 +307,7 @@ impl Operations {
             put("request_bytes", json!(self.workload.request_bytes));
         }
         if self.moves_data_in_place() {
-            let file_bytes = self.place.file_bytes(data_file_bytes);
+            let file_bytes = self.file_set.file_bytes(data_file_bytes);
             put("file_bytes", json!(file_bytes));
             let span_bytes = self.workload.span_bytes.unwrap_or(file_bytes);
             put("span_bytes", json!(span_bytes));
@@ -334,7 +335,7 @@ impl Operations {
         if cache_state == CacheState::Cold {
             // Data: attributes, extents and checksums stay in memory. Names: only the directories
             // themselves, which are open, are in memory.
-            let of_names = self.place.directories().is_some();
+            let of_names = self.file_set.directories().is_some();
             put("cold", json!(if of_names { "names and attributes" } else { "data" }));
         }
         if self.workload.threads > 1 {

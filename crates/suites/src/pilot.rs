@@ -44,7 +44,7 @@ pub(crate) fn operations(of: &Operations, state: CacheState, need: Need, is_scra
 /// Length of a second, longer pilot, as a part of the length asked for and at most: the first one
 /// is too short to predict a replicate a thousand times as long.
 const LONGER_PART: f64 = 0.25;
-const LONGER_MOST: Duration = Duration::from_secs(1);
+const LONGER_MAX: Duration = Duration::from_secs(1);
 
 /// A second, longer pilot, used if the user asked for a length.
 pub(crate) struct LongerLook<'a> {
@@ -60,7 +60,7 @@ pub(crate) struct LongerLook<'a> {
 impl LongerLook<'_> {
     /// How many operations per thread it has; `None` if it is not needed or cannot be any longer.
     pub(crate) fn operations(&self) -> Option<u64> {
-        let time = self.of.length.time?.mul_f64(LONGER_PART).min(LONGER_MOST);
+        let time = self.of.length.time?.mul_f64(LONGER_PART).min(LONGER_MAX);
         let wanted = time.as_secs_f64() * 1e9 / self.seen_ns.max(1.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
         let operations = (wanted as u64).min(self.operations_max);

@@ -21,10 +21,10 @@ use workload::{Operation, Outcome, Workload};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
+use crate::file_set_kind::{FileSetKind, FileSpec};
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::Curve;
-use crate::place::{Files, Place};
 
 const MIB: u64 = 1 << 20;
 const REQUEST_BYTES: u64 = 4096;
@@ -40,7 +40,7 @@ const SETTLING: Duration = Duration::from_millis(200);
 const WINDOW: Duration = Duration::from_millis(300);
 const EVICTION_PATIENCE: Duration = Duration::from_secs(2);
 /// How often a file is read in at most before it counts as steady.
-const READ_IN_MOST: usize = 5;
+const READ_IN_MAX: usize = 5;
 
 /// The targets of the paper's case study, at its scale.
 pub const TARGETS: [&str; 3] = [
@@ -63,7 +63,12 @@ fn figure_1() -> Vec<Benchmark> {
     let steps: Vec<u64> = (1..=16).map(|step| step * 8 * MIB).collect();
     let zoom: Vec<u64> = (0..12).map(|step| 54 * MIB + step * MIB).collect();
     let point = |bytes| {
-        of_ext2(Steady { file_bytes: FIGURE_1_BYTES, span_bytes: bytes }, vec![Dimension::InMemory])
+        named(
+            "figure",
+            "figure",
+            Steady { file_bytes: FIGURE_1_BYTES, span_bytes: bytes },
+            vec![Dimension::InMemory],
+        )
     };
     let mut all = curve("figure-1", "Figure 1, random read").points(&steps, point);
     all.extend(curve("figure-1-zoom", "Figure 1, zoom").points(&zoom, point));
@@ -83,7 +88,7 @@ fn figure_3() -> Vec<Benchmark> {
         let title = format!("Figure 3({letter}), random read of {} MiB", bytes / MIB);
         let file_bytes = bytes.max(FIGURE_1_BYTES);
         let experiment = Steady { file_bytes, span_bytes: bytes };
-        let made = of_ext2(experiment, vec![Dimension::Io, Dimension::InMemory]);
+        let made = named("figure", "figure", experiment, vec![Dimension::Io, Dimension::InMemory]);
         Benchmark { name: format!("figure-3{letter}"), title, ..made }
     };
     sizes.map(one).to_vec()
@@ -95,10 +100,6 @@ fn figure_4() -> Vec<Benchmark> {
     vec![named("figure-4", "Figure 4, warm-up of 32 MiB", experiment, vec![Dimension::Io])]
 }
 
-fn of_ext2(experiment: Steady, exercises: Vec<Dimension>) -> Benchmark {
-    named("figure", "figure", experiment, exercises)
-}
-
 fn named(
     name: &str,
     title: &str,
@@ -106,7 +107,7 @@ fn named(
     exercises: Vec<Dimension>,
 ) -> Benchmark {
     let dimension = Dimension::Caching;
-    Benchmark { dimension, exercises, ..Benchmark::of_experiment(name, title, experiment) }
+    Benchmark { dimension, exercises, ..Benchmark::from_experiment(name, title, experiment) }
 }
 
 /// Random reads of the first part of a file in a steady state.
@@ -134,7 +135,7 @@ impl Experiment for Steady {
         Some(self.span_bytes)
     }
 
-    fn place(&self) -> Option<Place> {
+    fn file_set(&self) -> Option<FileSetKind> {
         Some(read_file(self.file_bytes))
     }
 
@@ -186,7 +187,7 @@ impl Experiment for WarmUp {
         Some(self.file_bytes)
     }
 
-    fn place(&self) -> Option<Place> {
+    fn file_set(&self) -> Option<FileSetKind> {
         Some(read_file(self.file_bytes))
     }
 
@@ -224,11 +225,11 @@ impl WarmUp {
 }
 
 /// One file of `bytes` bytes that is only read.
-fn read_file(bytes: u64) -> Place {
-    Place::Files(Files { count: 1, bytes, are_written: false })
+fn read_file(bytes: u64) -> FileSetKind {
+    FileSetKind::Files(FileSpec { count: 1, bytes, are_written: false })
 }
 
-/// Random reads of the first bytes of a place's file.
+/// Random reads of the first bytes of a file set's file.
 struct Reads<'a> {
     site: &'a Site<'a>,
     file_bytes: u64,
@@ -255,7 +256,7 @@ impl Reads<'_> {
     /// has charged to the limit may push pages out the first time.
     fn read_in_until_it_stays(&self, file: &PathBuf) -> Result<(), Failure> {
         let mut resident = 0;
-        for _ in 0..READ_IN_MOST {
+        for _ in 0..READ_IN_MAX {
             self.site.go_on()?;
             self.read_in(file)?;
             let now = residency(file)?.resident_pages;

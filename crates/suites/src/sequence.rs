@@ -83,7 +83,7 @@ pub(crate) fn benchmarks(sequence: impl Sequence + 'static) -> Vec<Benchmark> {
         dimension: phase.dimension,
         exercises: phase.exercises.clone(),
         cache_state: CacheState::Any,
-        ..Benchmark::of_experiment(
+        ..Benchmark::from_experiment(
             &phase.name.clone(),
             &phase.title.clone(),
             OnePhase { sequence: Arc::clone(&sequence), phase, index, count },
@@ -150,9 +150,9 @@ impl Experiment for OnePhase {
         if let Some(found) = site.live.phases.take(name, self.index) {
             return Ok(found);
         }
-        let seed = site.live.phases.seed(name, site.block_seed);
+        let seed = site.live.phases.next_seed(name, site.block_seed);
         let all = self.sequence.execute(site, seed)?;
-        site.live.phases.leave(name, all);
+        site.live.phases.store(name, all);
         let found = site.live.phases.take(name, self.index);
         Ok(found.expect("a sequence finds something of each phase"))
     }

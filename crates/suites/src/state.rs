@@ -13,7 +13,7 @@ use targets::cache::cache_state::{self, Residency};
 use targets::cache::trees::read_in_trees;
 use workload::{FileSet, near};
 
-use crate::counters::Happened;
+use crate::counters::CounterDeltas;
 
 /// How long to wait for pages that an earlier phase's read-ahead has requested.
 const EVICTION_PATIENCE: Duration = Duration::from_secs(2);
@@ -127,7 +127,7 @@ fn keeps_names_in_trees(target: &Target) -> bool {
 pub(crate) fn evidence(
     before: Option<Residency>,
     after: Option<Residency>,
-    happened: &Happened,
+    deltas: &CounterDeltas,
 ) -> CacheEvidence {
     CacheEvidence {
         pages: before.map(|before| before.total_pages),
@@ -136,10 +136,10 @@ pub(crate) fn evidence(
         dirty_before: before.and_then(|before| before.dirty_pages),
         folio_pages: None,
         start_read_bytes: None,
-        device_read_bytes: happened.device_read_bytes,
-        device_reads: happened.device_reads,
-        caller_read_bytes: happened.caller_read_bytes,
-        device_written_bytes: happened.device_written_bytes,
+        device_read_bytes: deltas.device_read_bytes,
+        device_reads: deltas.device_reads,
+        caller_read_bytes: deltas.caller_read_bytes,
+        device_written_bytes: deltas.device_written_bytes,
     }
 }
 

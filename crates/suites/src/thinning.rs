@@ -11,7 +11,7 @@ use std::time::Duration;
 use record::{CurvePoint, Skipped};
 
 use crate::benchmark::{Benchmark, Work};
-use crate::place::Place;
+use crate::file_set_kind::FileSetKind;
 
 /// Blocks needed for an interval of a median at 95 %.
 const BLOCKS: f64 = 6.0;
@@ -53,40 +53,40 @@ pub(crate) fn thinned(all: &[Benchmark], scope: &Scope) -> (Vec<Benchmark>, Vec<
 
 /// Roughly how long six blocks of these take, in seconds.
 fn estimate_s(benchmarks: &[&Benchmark], scope: &Scope) -> f64 {
-    let mut places: BTreeSet<Place> = BTreeSet::new();
+    let mut file_sets: BTreeSet<FileSetKind> = BTreeSet::new();
     let mut block_s = 0.0;
     for benchmark in benchmarks {
-        places.extend(benchmark.place());
+        file_sets.extend(benchmark.file_set());
         block_s += match &benchmark.work {
             Work::Operations(operations) => operations.estimate_s(benchmark.cache_state),
             Work::Experiment(experiment) => experiment.estimate().as_secs_f64(),
         };
     }
     block_s += warming_s(benchmarks);
-    let making = places.iter().map(|place| place.making_estimate_s(scope.data_file_bytes));
+    let making = file_sets.iter().map(|file_set| file_set.making_estimate_s(scope.data_file_bytes));
     (block_s + making.sum::<f64>()) * BLOCKS * scope.targets as f64
 }
 
 /// Roughly how long reading names into memory again takes per block, in seconds. Benchmarks of cold
-/// names remount the file system, after which each place is cold until the next warm benchmark on
-/// it. In random order, the chance that a cold one comes just before a given warm one of a place is
-/// the share of cold ones among both.
+/// names remount the file system, after which each file set is cold until the next warm benchmark
+/// on it. In random order, the chance that a cold one comes just before a given warm one of a file
+/// set is the share of cold ones among both.
 fn warming_s(benchmarks: &[&Benchmark]) -> f64 {
     /// Typical of file systems on fast devices.
     const ENTRIES_PER_S: f64 = 100_000.0;
     let mut remounts: f64 = 0.0;
-    let mut warm: BTreeMap<Place, f64> = BTreeMap::new();
+    let mut warm: BTreeMap<FileSetKind, f64> = BTreeMap::new();
     for benchmark in benchmarks {
         match &benchmark.work {
             Work::Operations(of) if of.is_of_names_cold(benchmark.cache_state) => remounts += 1.0,
-            Work::Operations(of) => *warm.entry(of.place).or_default() += 1.0,
+            Work::Operations(of) => *warm.entry(of.file_set).or_default() += 1.0,
             Work::Experiment(of) => remounts += f64::from(u8::from(of.begins_mounted_again())),
         }
     }
-    let of_place = |(place, warm): (&Place, &f64)| {
-        place.entries() as f64 / ENTRIES_PER_S * warm * remounts / (remounts + warm)
+    let of_file_set = |(file_set, warm): (&FileSetKind, &f64)| {
+        file_set.entries() as f64 / ENTRIES_PER_S * warm * remounts / (remounts + warm)
     };
-    warm.iter().map(of_place).sum()
+    warm.iter().map(of_file_set).sum()
 }
 
 /// One line per curve, with the points left out of it.
@@ -150,7 +150,7 @@ mod tests {
     use workload::{Operation, Workload};
 
     use super::*;
-    use crate::place::Directories;
+    use crate::file_set_kind::DirectorySpec;
 
     fn curve(points: usize) -> Vec<Benchmark> {
         let point = |index: usize| Benchmark {
@@ -163,7 +163,7 @@ mod tests {
                 unit: "bytes".to_owned(),
                 value: (512_u64 << index) as f64,
             }),
-            ..Benchmark::of_operations(Workload::new(Operation::Read), Place::Data)
+            ..Benchmark::from_workload(Workload::new(Operation::Read), FileSetKind::Data)
         };
         (0..points).map(point).collect()
     }
@@ -202,10 +202,10 @@ mod tests {
 
     #[test]
     fn what_is_mounted_again_makes_large_directories_take_longer() {
-        let place = Place::Directories(Directories::of(1_000_000));
+        let file_set = FileSetKind::Directories(DirectorySpec::with_entries(1_000_000));
         let of = |cache_state| Benchmark {
             cache_state,
-            ..Benchmark::of_operations(Workload::new(Operation::StatPresent), place)
+            ..Benchmark::from_workload(Workload::new(Operation::StatPresent), file_set)
         };
         let (warm, cold) = (of(CacheState::Warm), of(CacheState::Cold));
         assert!(warming_s(&[&warm, &warm]).abs() < 1e-9);

@@ -25,11 +25,11 @@ pub(crate) struct Throttle {
 
 impl Throttle {
     /// How `target`'s throttle affects these operations in this cache state.
-    pub(crate) fn of(target: &Target, operations: &Operations, state: CacheState) -> Self {
-        Self::under(&target.facts().conditions.limits, operations, state)
+    pub(crate) fn for_target(target: &Target, operations: &Operations, state: CacheState) -> Self {
+        Self::from_limits(&target.facts().conditions.limits, operations, state)
     }
 
-    fn under(limits: &Conditions, of: &Operations, state: CacheState) -> Self {
+    fn from_limits(limits: &Conditions, of: &Operations, state: CacheState) -> Self {
         let (bps, iops) = match of.workload.operation.subject() {
             Subject::Data(DataOperation::Read) if state == CacheState::Cold => {
                 (limits.read_bps, limits.read_iops)
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::suites;
 
-    fn under(limits: &Conditions, name: &str) -> Throttle {
+    fn throttle_of(limits: &Conditions, name: &str) -> Throttle {
         let survey = suites().into_iter().next().expect("the survey comes first");
         let found = survey
             .benchmarks
@@ -74,16 +74,16 @@ mod tests {
             .find(|benchmark| benchmark.name == name)
             .expect("the survey has it");
         let operations = found.operations().expect("it is one of operations");
-        Throttle::under(limits, operations, found.cache_state)
+        Throttle::from_limits(limits, operations, found.cache_state)
     }
 
     #[test]
     fn a_throttled_cold_read_takes_its_time_and_enough_operations() {
         let limits = Conditions { read_bps: Some(4096 * 1000), ..Conditions::default() };
-        let throttle = under(&limits, "random-read-4k-cold");
+        let throttle = throttle_of(&limits, "random-read-4k-cold");
         assert_eq!(throttle, Throttle { operations_min: 300, time_per_operation_ns: 1e6 });
         let both = Conditions { read_iops: Some(100), ..limits };
-        let throttle = under(&both, "random-read-4k-cold");
+        let throttle = throttle_of(&both, "random-read-4k-cold");
         assert_eq!(throttle, Throttle { operations_min: 30, time_per_operation_ns: 1e7 });
     }
 
@@ -91,8 +91,8 @@ mod tests {
     fn what_does_not_meet_the_throttle_is_left_alone() {
         let limits = Conditions { read_bps: Some(4096), ..Conditions::default() };
         let free = Throttle { operations_min: 1, time_per_operation_ns: 0.0 };
-        assert_eq!(under(&limits, "random-read-4k-warm"), free);
-        assert_eq!(under(&limits, "append-fsync-4k"), free);
-        assert_eq!(under(&limits, "create-100"), free);
+        assert_eq!(throttle_of(&limits, "random-read-4k-warm"), free);
+        assert_eq!(throttle_of(&limits, "append-fsync-4k"), free);
+        assert_eq!(throttle_of(&limits, "create-100"), free);
     }
 }

@@ -15,8 +15,8 @@ use machine::describe::{Chunk, Extent, Extents, ExtentsError, chunks, extents};
 use measure::{MonotonicClock, SystemClock};
 use targets::Target;
 use workload::{
-    DataFiles, DirectAlignment, EngineError, FileSet, FileSetSpec, IoPath, OnDevice, Operation,
-    Piece, Role, Session, Workload, direct_alignment, prepare_on_device,
+    DataFiles, DeviceExtent, DirectAlignment, EngineError, FileOnDevice, FileSet, FileSetSpec,
+    IoPath, Operation, Role, Session, Workload, direct_alignment, prepare_on_device,
 };
 
 use crate::operations::{Layer, Operations};
@@ -67,8 +67,8 @@ pub(crate) enum BelowError {
 
 impl Trial {
     /// Runs the trial in a directory of its own.
-    pub(crate) fn of(target: &Target) -> Self {
-        Self::tried(target).unwrap_or_else(|error| {
+    pub(crate) fn run(target: &Target) -> Self {
+        Self::try_run(target).unwrap_or_else(|error| {
             let why = format!("the trial failed: {error}");
             Self {
                 alignment: Err(why.clone()),
@@ -80,7 +80,7 @@ impl Trial {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
-    fn tried(target: &Target) -> Result<Self, Box<dyn std::error::Error>> {
+    fn try_run(target: &Target) -> Result<Self, Box<dyn std::error::Error>> {
         let root = target.root().join("trial");
         fs::create_dir(&root)?;
         let files = DataFiles { count: 1, size_bytes: TRIAL_BYTES };
@@ -229,30 +229,30 @@ pub(crate) fn prepare_below(
     if writes && inside.clone().any(|extent| extent.flags.is_shared()) {
         return Err(BelowError::Shared);
     }
-    let piece = |extent: &Extent| Piece {
+    let piece = |extent: &Extent| DeviceExtent {
         file_offset_bytes: extent.logical_bytes,
         device_offset_bytes: extent.physical_bytes,
         length_bytes: extent.length_bytes,
     };
-    let mut pieces: Vec<Piece> = inside.map(piece).collect();
+    let mut pieces: Vec<DeviceExtent> = inside.map(piece).collect();
     let known = FileSystem::named(&target.facts().file_system);
     if known.is_some_and(|known| known.has_own_addresses) {
         let chunks = chunks(&file).map_err(BelowError::Chunks)?;
         pieces = pieces.iter().flat_map(|piece| through_chunks(piece, &chunks)).collect();
     }
-    let below = OnDevice::new(device.file().try_clone()?, device.path(), pieces, file_bytes)?;
+    let below = FileOnDevice::new(device.file().try_clone()?, device.path(), pieces, file_bytes)?;
     Ok(prepare_on_device(workload, file_set, &below, seed)?)
 }
 
 /// Splits a piece with a location in btrfs' address space at chunk boundaries. Anything outside all
 /// chunks is left out.
-fn through_chunks(piece: &Piece, chunks: &[Chunk]) -> Vec<Piece> {
+fn through_chunks(piece: &DeviceExtent, chunks: &[Chunk]) -> Vec<DeviceExtent> {
     let (start, end) =
         (piece.device_offset_bytes, piece.device_offset_bytes.saturating_add(piece.length_bytes));
     let within = |chunk: &Chunk| {
         let from = start.max(chunk.address_bytes);
         let to = end.min(chunk.address_bytes.saturating_add(chunk.length_bytes));
-        (from < to).then(|| Piece {
+        (from < to).then(|| DeviceExtent {
             file_offset_bytes: piece.file_offset_bytes + (from - start),
             device_offset_bytes: chunk.device_offset_bytes + (from - chunk.address_bytes),
             length_bytes: to - from,
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_piece_is_cut_where_its_chunk_ends() {
-        let piece = |file_offset_bytes, device_offset_bytes, length_bytes| Piece {
+        let piece = |file_offset_bytes, device_offset_bytes, length_bytes| DeviceExtent {
             file_offset_bytes,
             device_offset_bytes,
             length_bytes,

@@ -23,7 +23,7 @@ use crate::spec::{Conditions, Location, ScratchSpec, TargetSpec};
 use crate::surroundings::{Surroundings, largest_file};
 
 /// A directory with less free space than this is not worth measuring in.
-const LEAST_FREE_BYTES: u64 = 64 << 20;
+const FREE_BYTES_MIN: u64 = 64 << 20;
 /// The number of `CAP_SYS_ADMIN`.
 const SYS_ADMIN: u32 = 21;
 
@@ -223,7 +223,7 @@ pub enum Unavailable {
         source: io::Error,
     },
     /// The directory has too little free space.
-    #[error("{path} has {free_bytes} bytes free, but {LEAST_FREE_BYTES} are needed; give a \
+    #[error("{path} has {free_bytes} bytes free, but {FREE_BYTES_MIN} are needed; give a \
         directory with more space", path = path.display())]
     Full {
         /// The path.
@@ -309,7 +309,7 @@ fn check_conditions(wanted: &Conditions) -> Result<(), Unavailable> {
         ),
     ];
     for (_, controller, option) in is_wanted.into_iter().filter(|(is_wanted, ..)| *is_wanted) {
-        Hierarchy::of(controller)
+        Hierarchy::open(controller)
             .map_err(|source| Unavailable::NoControlGroup { option, source })?;
     }
     Ok(())
@@ -352,7 +352,7 @@ fn check_directory(path: &Path) -> Result<(), Unavailable> {
     })?;
     let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);
     // ramfs does not count blocks.
-    if room.f_blocks > 0 && free_bytes < LEAST_FREE_BYTES {
+    if room.f_blocks > 0 && free_bytes < FREE_BYTES_MIN {
         return Err(Unavailable::Full { path: path_buf(), free_bytes });
     }
     Ok(())

@@ -33,7 +33,7 @@ impl DeviceNumbers {
         let name = event.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
         let node = Path::new("/dev").join(name);
         // A node of that name may belong to another device.
-        (Self::of_file(&node) == Some(self)).then_some(node)
+        (Self::from_file(&node) == Some(self)).then_some(node)
     }
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -41,12 +41,12 @@ impl DeviceNumbers {
         Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
     }
 
-    pub(crate) fn of_file(path: &Path) -> Option<Self> {
+    pub(crate) fn from_file(path: &Path) -> Option<Self> {
         let metadata = fs::metadata(path).ok()?;
-        metadata.file_type().is_block_device().then(|| Self::of(metadata.rdev()))
+        metadata.file_type().is_block_device().then(|| Self::from_raw(metadata.rdev()))
     }
 
-    pub(crate) fn of(device: u64) -> Self {
+    pub(crate) fn from_raw(device: u64) -> Self {
         Self { major: major(device), minor: minor(device) }
     }
 }
@@ -66,6 +66,6 @@ mod tests {
         let nothing_there = DeviceNumbers { major: 4095, minor: 3 };
         assert_eq!(nothing_there.whole_disk(), nothing_there);
         assert_eq!(DeviceNumbers::parse("254:16").map(|n| (n.major, n.minor)), Some((254, 16)));
-        assert_eq!(DeviceNumbers::of_file(Path::new("/dev/null")), None);
+        assert_eq!(DeviceNumbers::from_file(Path::new("/dev/null")), None);
     }
 }

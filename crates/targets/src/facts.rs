@@ -13,7 +13,7 @@ use crate::device_numbers::DeviceNumbers;
 use crate::read_ahead::ReadAhead;
 use crate::scratch::arena::Arena;
 use crate::scratch::mkfs;
-use crate::scratch::source::Source;
+use crate::scratch::source::MountSource;
 use crate::spec::{Location, TargetSpec};
 use machine::describe::Sources;
 use machine::describe::mounts::entry_of;
@@ -54,7 +54,7 @@ pub struct TargetFacts {
 
 impl TargetFacts {
     /// The facts of an arena, about which the kernel knows only that there is a file.
-    pub(crate) fn of_arena(spec: &TargetSpec, arena: &Arena) -> io::Result<Self> {
+    pub(crate) fn for_arena(spec: &TargetSpec, arena: &Arena) -> io::Result<Self> {
         let file_system = match &spec.location {
             Location::Scratch(scratch) => scratch.file_system.to_string(),
             Location::Directory(_) => String::new(),
@@ -73,25 +73,25 @@ impl TargetFacts {
     pub(crate) fn read(
         spec: &TargetSpec,
         root: &Path,
-        source: Option<&Source>,
+        source: Option<&MountSource>,
         mkfs: Option<String>,
     ) -> io::Result<Self> {
         let mount = entry_of(&Sources::default(), root).map_err(io::Error::other)?;
         let room = statvfs(root)?;
         let file_system_bytes = room.f_blocks.saturating_mul(room.f_frsize);
         let (size_bytes, loop_direct_io) = match source {
-            Some(Source::Image(image)) => (image.size_bytes(), Some(image.direct_io()?)),
-            Some(Source::Device(device)) => (device.size_bytes()?, None),
-            Some(Source::Memory) | None => (file_system_bytes, None),
+            Some(MountSource::Image(image)) => (image.size_bytes(), Some(image.direct_io()?)),
+            Some(MountSource::Device(device)) => (device.size_bytes()?, None),
+            Some(MountSource::Memory) | None => (file_system_bytes, None),
         };
         let mkfs_version = match &spec.location {
             Location::Scratch(scratch) if mkfs.is_some() => mkfs::version(scratch.file_system),
             Location::Directory(_) | Location::Scratch(_) => None,
         };
         // Btrfs and others show an anonymous device number; what they are mounted from says more.
-        let shown = DeviceNumbers::of(fs::metadata(root)?.dev());
+        let shown = DeviceNumbers::from_raw(fs::metadata(root)?.dev());
         let device =
-            if shown.major == 0 { DeviceNumbers::of_file(&mount.source) } else { Some(shown) };
+            if shown.major == 0 { DeviceNumbers::from_file(&mount.source) } else { Some(shown) };
         Ok(Self {
             label: spec.label.clone(),
             spec: spec.to_string(),
@@ -103,7 +103,9 @@ impl TargetFacts {
             size_bytes,
             loop_direct_io,
             device,
-            read_ahead_bytes: ReadAhead::of(root)?.map(|setting| setting.bytes()).transpose()?,
+            read_ahead_bytes: ReadAhead::for_root(root)?
+                .map(|setting| setting.bytes())
+                .transpose()?,
             conditions: ConditionsInForce::default(),
             lacks_journal: device.is_some_and(has_ext4_without_journal),
         })

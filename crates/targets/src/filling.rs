@@ -24,8 +24,8 @@ const DIRECTORY: &str = "filled-";
 const DIRECTORIES: u64 = 16;
 /// About how many files are made.
 const FILES: u64 = 64;
-const FILE_BYTES_LEAST: u64 = 4 << 20;
-const FILE_BYTES_MOST: u64 = 1 << 30;
+const FILE_BYTES_MIN: u64 = 4 << 20;
+const FILE_BYTES_MAX: u64 = 1 << 30;
 /// The unit of writing: random bytes, which no file system can compress.
 const CONTENT_BYTES: usize = 1 << 20;
 const SEED: u64 = 1;
@@ -42,12 +42,12 @@ pub(crate) struct Fill {
     /// Whether the file system may be able to reserve space.
     pub(crate) reserves: bool,
     /// The most that may be written.
-    pub(crate) most_written_bytes: u64,
+    pub(crate) written_bytes_max: u64,
 }
 
 /// How a filling ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Filled {
+pub(crate) enum FillOutcome {
     /// It was completed; this much of it was reserved, not written.
     Done { reserved_bytes: u64 },
     /// The stop flag was raised.
@@ -55,7 +55,7 @@ pub(crate) enum Filled {
 }
 
 /// How files are made to take space.
-enum Manner {
+enum FillMethod {
     Reserve,
     Write { content: Vec<u8> },
 }
@@ -69,14 +69,14 @@ pub(crate) fn missing_bytes(room: &StatVfs, percent: u32) -> u64 {
 }
 
 /// Fills the fresh file system at `root`.
-pub(crate) fn fill(root: &Path, fill: Fill, stop: &AtomicBool) -> io::Result<Filled> {
+pub(crate) fn fill(root: &Path, fill: Fill, stop: &AtomicBool) -> io::Result<FillOutcome> {
     let mut room = statvfs(root)?;
     let missing = missing_bytes(&room, fill.percent);
     if missing == 0 {
         return Err(io::Error::other("it takes more than that share for itself"));
     }
-    let file_bytes = (missing / FILES).clamp(FILE_BYTES_LEAST, FILE_BYTES_MOST);
-    let mut manner = Manner::of(root, fill, missing)?;
+    let file_bytes = (missing / FILES).clamp(FILE_BYTES_MIN, FILE_BYTES_MAX);
+    let mut method = FillMethod::choose(root, fill, missing)?;
     let margin_bytes = room.f_blocks.saturating_mul(room.f_frsize) / MARGIN;
     let mut taken_bytes = 0;
     let mut number = 0;
@@ -88,7 +88,7 @@ pub(crate) fn fill(root: &Path, fill: Fill, stop: &AtomicBool) -> io::Result<Fil
         }
         while missing > 0 {
             if stop.load(Ordering::Relaxed) {
-                return Ok(Filled::Stopped);
+                return Ok(FillOutcome::Stopped);
             }
             let directory = root.join(format!("{DIRECTORY}{}", number % DIRECTORIES));
             if number < DIRECTORIES {
@@ -96,8 +96,8 @@ pub(crate) fn fill(root: &Path, fill: Fill, stop: &AtomicBool) -> io::Result<Fil
             }
             let bytes = missing.min(file_bytes);
             let file = File::create_new(directory.join(number.to_string()))?;
-            if manner.take(&file, bytes, stop)? == Filled::Stopped {
-                return Ok(Filled::Stopped);
+            if method.take(&file, bytes, stop)? == FillOutcome::Stopped {
+                return Ok(FillOutcome::Stopped);
             }
             missing -= bytes;
             taken_bytes += bytes;
@@ -106,22 +106,22 @@ pub(crate) fn fill(root: &Path, fill: Fill, stop: &AtomicBool) -> io::Result<Fil
         filtered::sync(root)?;
         room = statvfs(root)?;
     }
-    let reserved_bytes = if manner.reserves() { taken_bytes } else { 0 };
-    Ok(Filled::Done { reserved_bytes })
+    let reserved_bytes = if method.reserves() { taken_bytes } else { 0 };
+    Ok(FillOutcome::Done { reserved_bytes })
 }
 
-impl Manner {
+impl FillMethod {
     /// How the file system at `root` can be filled, which may depend on its options;
     /// `missing_bytes` are to be taken.
-    fn of(root: &Path, fill: Fill, missing_bytes: u64) -> io::Result<Self> {
+    fn choose(root: &Path, fill: Fill, missing_bytes: u64) -> io::Result<Self> {
         if fill.reserves && can_reserve(root)? {
             return Ok(Self::Reserve);
         }
-        if missing_bytes > fill.most_written_bytes {
+        if missing_bytes > fill.written_bytes_max {
             return Err(io::Error::other(format!(
                 "it cannot reserve space without writing it, and of the {missing_bytes} bytes to \
                  write the scratch directory has room for {}",
-                fill.most_written_bytes
+                fill.written_bytes_max
             )));
         }
         let mut content = vec![0; CONTENT_BYTES];
@@ -136,8 +136,8 @@ impl Manner {
         }
     }
 
-    fn take(&mut self, file: &File, bytes: u64, stop: &AtomicBool) -> io::Result<Filled> {
-        let done = Filled::Done { reserved_bytes: 0 };
+    fn take(&mut self, file: &File, bytes: u64, stop: &AtomicBool) -> io::Result<FillOutcome> {
+        let done = FillOutcome::Done { reserved_bytes: 0 };
         let content = match self {
             Self::Reserve => {
                 fallocate(file, FallocateFlags::empty(), 0, bytes)?;
@@ -148,7 +148,7 @@ impl Manner {
         let mut at = 0;
         while at < bytes {
             if stop.load(Ordering::Relaxed) {
-                return Ok(Filled::Stopped);
+                return Ok(FillOutcome::Stopped);
             }
             let piece = usize::try_from(bytes - at).unwrap_or(CONTENT_BYTES).min(CONTENT_BYTES);
             file.write_all_at(&content[..piece], at)?;

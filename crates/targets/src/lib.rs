@@ -27,17 +27,17 @@ mod guardian;
 mod live;
 mod memory;
 mod open_device;
-mod passing;
 mod read_ahead;
 mod removal;
 mod scratch;
 mod selection;
-mod shop;
 mod smaller_volumes;
 mod space;
 mod spec;
 mod surroundings;
+mod temporary_directory;
 mod workshop;
+mod workshop_inner;
 
 pub use availability::{Unavailable, availability};
 pub use conditions::{ConditionCaveat, ConditionsInForce, Entered};
@@ -46,7 +46,6 @@ pub use error::TargetError;
 pub use facts::TargetFacts;
 pub use live::Target;
 pub use open_device::{OpenDevice, OpenDeviceError};
-pub use passing::PassingDirectory;
 pub use scratch::{DeviceContent, DeviceError};
 pub use selection::{Selection, SelectionError};
 pub use smaller_volumes::{SmallerVolumes, WhySmaller};
@@ -56,4 +55,5 @@ pub use spec::{
     refuse_duplicate_labels, tell_apart,
 };
 pub use surroundings::{Step, Surroundings};
+pub use temporary_directory::TemporaryDirectory;
 pub use workshop::Workshop;

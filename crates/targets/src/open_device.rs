@@ -124,7 +124,7 @@ impl OpenDevice {
         made_on: &Path,
     ) -> Result<Self, OpenDeviceError> {
         let path = Self::path_below(facts)?;
-        if DeviceNumbers::of_file(made_on) != facts.device {
+        if DeviceNumbers::from_file(made_on) != facts.device {
             return Err(OpenDeviceError::NotOurs { label: facts.label.clone() });
         }
         Self::open(File::options().read(true).write(true), &path)
@@ -165,7 +165,7 @@ impl OpenDevice {
 
 /// A node of the device: what is mounted, or else the one that the kernel names.
 fn node_of(device: DeviceNumbers, mounted: &Path) -> Option<PathBuf> {
-    match DeviceNumbers::of_file(mounted) == Some(device) {
+    match DeviceNumbers::from_file(mounted) == Some(device) {
         true => Some(mounted.to_owned()),
         false => device.node(),
     }

@@ -39,8 +39,8 @@ pub(crate) struct ReadAhead {
 
 impl ReadAhead {
     /// The setting that applies to the file system at `root`, if one is visible.
-    pub(crate) fn of(root: &Path) -> io::Result<Option<Self>> {
-        let shown = DeviceNumbers::of(fs::metadata(root)?.dev());
+    pub(crate) fn for_root(root: &Path) -> io::Result<Option<Self>> {
+        let shown = DeviceNumbers::from_raw(fs::metadata(root)?.dev());
         let disk = shown.whole_disk();
         let by_number = [format!("{shown}-fuseblk"), shown.to_string(), disk.to_string()];
         for name in by_number {
@@ -54,11 +54,11 @@ impl ReadAhead {
         if known.is_none_or(|known| known.devices != Devices::Pool) {
             return Ok(None);
         }
-        Ok(DeviceNumbers::of_file(&mount.source).and_then(Self::of_btrfs))
+        Ok(DeviceNumbers::from_file(&mount.source).and_then(Self::for_btrfs))
     }
 
     /// The setting of the btrfs that `device` belongs to.
-    fn of_btrfs(device: DeviceNumbers) -> Option<Self> {
+    fn for_btrfs(device: DeviceNumbers) -> Option<Self> {
         let (directory, _) = mounted_btrfs(device)?;
         // The link disappears with the file system; what it leads to never becomes another's.
         let file = directory.join("bdi").canonicalize().ok()?.join(FILE);
@@ -88,16 +88,41 @@ impl ReadAhead {
     }
 }
 
-/// Parses what [`ReadAhead::noted`] makes: the setting's file, our value and the former one.
-fn of_note(path: &Path) -> Option<(&Path, u64, u64)> {
-    let number = |path: &Path| path.file_name()?.to_str()?.parse::<u64>().ok();
-    let with_ours = path.parent()?;
-    let setting = with_ours.parent()?;
-    let plain = path.components().all(|part| !matches!(part, Component::ParentDir));
-    // The file below SETTINGS is reached by a link to the one below /sys/devices.
-    let is_setting = setting.starts_with(SETTINGS) || setting.starts_with("/sys/devices");
-    let is_one = plain && is_setting && setting.ends_with(FILE);
-    is_one.then_some((setting, number(with_ours)?, number(path)?))
+/// What a note says.
+#[derive(Debug, PartialEq, Eq)]
+struct Note<'a> {
+    /// The setting's file.
+    file: &'a Path,
+    /// The value that was set.
+    ours_kib: u64,
+    /// The value to restore.
+    before_kib: u64,
+}
+
+impl<'a> Note<'a> {
+    /// Parses what [`ReadAhead::noted`] makes.
+    fn parse(path: &'a Path) -> Option<Self> {
+        let number = |path: &Path| path.file_name()?.to_str()?.parse::<u64>().ok();
+        let with_ours = path.parent()?;
+        let file = with_ours.parent()?;
+        let plain = path.components().all(|part| !matches!(part, Component::ParentDir));
+        // The file below SETTINGS is reached by a link to the one below /sys/devices.
+        let is_setting = file.starts_with(SETTINGS) || file.starts_with("/sys/devices");
+        let is_one = plain && is_setting && file.ends_with(FILE);
+        is_one.then_some(Self { file, ours_kib: number(with_ours)?, before_kib: number(path)? })
+    }
+
+    /// Restores the former value if the setting still has ours. Does nothing if it is gone.
+    fn restore(&self) -> io::Result<()> {
+        match fs::read_to_string(self.file) {
+            Ok(now) if now.trim() == self.ours_kib.to_string() => {
+                fs::write(self.file, self.before_kib.to_string())
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            // Somebody else has changed it since, or it is gone.
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Restores the setting that the note of this name in `parent` describes, if the note belongs to
@@ -112,8 +137,8 @@ pub(crate) fn put_back(parent: impl AsFd, name: &CStr) -> io::Result<()> {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     let noted = readlinkat(&parent, name, Vec::new())?;
-    if let Some(noted) = of_note(Path::new(OsStr::from_bytes(noted.to_bytes()))) {
-        restore(noted)?;
+    if let Some(note) = Note::parse(Path::new(OsStr::from_bytes(noted.to_bytes()))) {
+        note.restore()?;
     }
     removal::unlink_in(&parent, name, AtFlags::empty())
 }
@@ -124,16 +149,6 @@ pub(crate) fn put_back_at(note: &Path) -> io::Result<()> {
     put_back(parent, &name)
 }
 
-/// Restores a setting's former value if it still has ours. Does nothing if the setting is gone.
-fn restore((setting, ours, before): (&Path, u64, u64)) -> io::Result<()> {
-    match fs::read_to_string(setting) {
-        Ok(now) if now.trim() == ours.to_string() => fs::write(setting, before.to_string()),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        // Somebody else has changed it since, or it is gone.
-        _ => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -142,7 +157,7 @@ mod tests {
 
     #[test]
     fn files_in_memory_have_no_setting() {
-        assert_eq!(ReadAhead::of(Path::new("/proc")).expect("/proc is mounted"), None);
+        assert_eq!(ReadAhead::for_root(Path::new("/proc")).expect("/proc is mounted"), None);
     }
 
     #[test]
@@ -150,7 +165,8 @@ mod tests {
         for directory in ["/sys/class/bdi/7:0", "/sys/devices/virtual/bdi/btrfs-1"] {
             let file = Path::new(directory).join(FILE);
             let noted = ReadAhead { file: file.clone() }.noted(65_536, 131_072);
-            assert_eq!(of_note(&noted), Some((&*file, 64, 128)), "{directory}");
+            let note = Note { file: &file, ours_kib: 64, before_kib: 128 };
+            assert_eq!(Note::parse(&noted), Some(note), "{directory}");
         }
         for path in [
             "/etc/passwd/1/2",
@@ -159,7 +175,7 @@ mod tests {
             "/sys/class/bdi/7:0/read_ahead_kb/1",
             "/sys/class/bdi/7:0/read_ahead_kb/x/1",
         ] {
-            assert_eq!(of_note(Path::new(path)), None, "{path}");
+            assert_eq!(Note::parse(Path::new(path)), None, "{path}");
         }
     }
 
@@ -167,12 +183,13 @@ mod tests {
     fn what_somebody_has_set_since_stays() {
         let place = tempfile::tempdir().expect("a temporary directory");
         let setting = place.path().join("setting");
+        let restore = |file| Note { file, ours_kib: 64, before_kib: 128 }.restore();
         for (now, then) in [("64\n", "128"), ("256\n", "256\n")] {
             fs::write(&setting, now).expect("it is ours");
-            restore((&setting, 64, 128)).expect("it can be written");
+            restore(&setting).expect("it can be written");
             assert_eq!(fs::read_to_string(&setting).expect("it is there"), then);
         }
-        restore((&place.path().join("gone"), 64, 128)).expect("it needs nothing");
+        restore(&place.path().join("gone")).expect("it needs nothing");
     }
 
     #[test]

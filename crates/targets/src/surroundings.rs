@@ -53,7 +53,7 @@ pub enum Step {
     /// The file system is mounted.
     Mounted,
     /// The file system was filled.
-    Filled,
+    FillOutcome,
     /// The file system was aged.
     Aged,
     /// The work directory has been made.

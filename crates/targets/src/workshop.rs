@@ -12,14 +12,14 @@ use rustix::process::Pid;
 use crate::availability;
 use crate::error::TargetError;
 use crate::live::Target;
-use crate::shop::Shop;
 use crate::spec::{Location, TargetSpec};
 use crate::surroundings::Surroundings;
+use crate::workshop_inner::WorkshopInner;
 
 /// Makes targets, and leaves nothing behind however the process ends.
 #[derive(Debug)]
 pub struct Workshop {
-    shop: Arc<Shop>,
+    inner: Arc<WorkshopInner>,
 }
 
 impl Workshop {
@@ -30,7 +30,7 @@ impl Workshop {
     /// [`TargetError::SeveralThreads`] if called too late, [`TargetError::Workshop`] if the kernel
     /// refuses.
     pub fn open(surroundings: Surroundings) -> Result<Self, TargetError> {
-        Ok(Self { shop: Arc::new(Shop::open(surroundings)?) })
+        Ok(Self { inner: Arc::new(WorkshopInner::open(surroundings)?) })
     }
 
     /// Makes a target. It may outlive the workshop.
@@ -39,27 +39,27 @@ impl Workshop {
     /// [`TargetError::Unavailable`] before anything is made; otherwise what failed, after removing
     /// everything that was made.
     pub fn make(&self, spec: &TargetSpec) -> Result<Target, TargetError> {
-        if let (Some(errno), Location::Scratch(_)) = (self.shop.mounts_refused, &spec.location)
+        if let (Some(errno), Location::Scratch(_)) = (self.inner.mounts_refused, &spec.location)
             && !spec.is_called_as_library()
         {
             return Err(TargetError::MountsRefused { source: errno.into() });
         }
-        let promised_bytes = self.shop.promised_bytes();
-        let device = availability::check(spec, &self.shop.surroundings, promised_bytes)?;
-        Target::make(Arc::clone(&self.shop), spec, device)
+        let promised_bytes = self.inner.promised_bytes();
+        let device = availability::check(spec, &self.inner.surroundings, promised_bytes)?;
+        Target::make(Arc::clone(&self.inner), spec, device)
     }
 
     /// The process that cleans up if this one dies.
     #[must_use]
     pub fn guardian(&self) -> Pid {
-        self.shop.guardian.pid()
+        self.inner.guardian.pid()
     }
 
     /// Whether the guardian is still there. If this process died without it, everything with a name
     /// on the host would stay until the next workshop.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
-        self.shop.guardian.is_alive()
+        self.inner.guardian.is_alive()
     }
 
     /// Removes what is left and waits for the guardian. Dropping does the same without reporting.
@@ -68,10 +68,10 @@ impl Workshop {
     /// [`TargetError::LeftBehind`] if something could not be removed, or if targets are still
     /// alive.
     pub fn close(self) -> Result<(), TargetError> {
-        let Some(shop) = Arc::into_inner(self.shop) else {
+        let Some(inner) = Arc::into_inner(self.inner) else {
             let source = io::Error::other("a target is still in use");
             return Err(TargetError::LeftBehind { source });
         };
-        shop.finish().map_err(|source| TargetError::LeftBehind { source })
+        inner.finish().map_err(|source| TargetError::LeftBehind { source })
     }
 }

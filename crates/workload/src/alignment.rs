@@ -43,7 +43,7 @@ impl DirectAlignment {
     }
 
     /// The alignment for a file that is only read.
-    pub(crate) fn of_reads(self) -> Self {
+    pub(crate) fn for_reads(self) -> Self {
         Self { offset_bytes: self.read_offset_bytes, ..self }
     }
 }

@@ -118,7 +118,7 @@ pub(crate) fn mix(value: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn made(content: Content, offset_bytes: u64, length: usize) -> Vec<u8> {
+    fn filled(content: Content, offset_bytes: u64, length: usize) -> Vec<u8> {
         let mut buffer = vec![0; length];
         content.fill(&mut buffer, offset_bytes);
         buffer
@@ -127,10 +127,10 @@ mod tests {
     #[test]
     fn any_range_at_any_alignment_is_a_window_of_the_whole() {
         let content = Content::new(7, 3);
-        let whole = made(content, 0, 100);
+        let whole = filled(content, 0, 100);
         for start in 0..40 {
             for length in 0..40 {
-                let range = made(content, start as u64, length);
+                let range = filled(content, start as u64, length);
                 assert_eq!(range, whole[start..start + length], "start {start} length {length}");
                 assert_eq!(content.check(&range, start as u64), Ok(()));
             }
@@ -142,7 +142,7 @@ mod tests {
         let content = Content::new(1, 0);
         for start in [0_u64, 3, 4096] {
             for flipped in 0..50 {
-                let mut buffer = made(content, start, 50);
+                let mut buffer = filled(content, start, 50);
                 let expected = buffer[flipped];
                 buffer[flipped] ^= 0x10;
                 let found = buffer[flipped];
@@ -155,16 +155,16 @@ mod tests {
 
     #[test]
     fn files_and_seeds_have_content_of_their_own() {
-        let first = made(Content::new(1, 0), 0, 4096);
-        assert_ne!(first, made(Content::new(1, 1), 0, 4096));
-        assert_ne!(first, made(Content::new(2, 0), 0, 4096));
-        assert_eq!(first, made(Content::new(1, 0), 0, 4096));
+        let first = filled(Content::new(1, 0), 0, 4096);
+        assert_ne!(first, filled(Content::new(1, 1), 0, 4096));
+        assert_ne!(first, filled(Content::new(2, 0), 0, 4096));
+        assert_eq!(first, filled(Content::new(1, 0), 0, 4096));
     }
 
     #[test]
     fn every_byte_value_is_about_as_frequent() {
         let mut counts = [0_u32; 256];
-        for byte in made(Content::new(5, 5), 0, 1 << 20) {
+        for byte in filled(Content::new(5, 5), 0, 1 << 20) {
             counts[usize::from(byte)] += 1;
         }
         // 4096 expected of each; ten standard deviations of a binomial are 640.

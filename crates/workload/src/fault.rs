@@ -12,11 +12,11 @@ use crate::error::EngineError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     call: &'static str,
-    kind: Kind,
+    kind: FaultKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FaultKind {
     Errno { errno: Errno },
     ErrnoAt { errno: Errno, offset_bytes: u64 },
     Short { offset_bytes: u64, wanted_bytes: u64, done_bytes: u64 },
@@ -28,25 +28,25 @@ impl Fault {
     /// The system call `call` failed.
     #[must_use]
     pub fn errno(call: &'static str, errno: Errno) -> Self {
-        Self { call, kind: Kind::Errno { errno } }
+        Self { call, kind: FaultKind::Errno { errno } }
     }
 
     /// The system call `call` failed for one of many requests in flight.
     pub(crate) fn errno_at(call: &'static str, errno: Errno, offset_bytes: u64) -> Self {
-        Self { call, kind: Kind::ErrnoAt { errno, offset_bytes } }
+        Self { call, kind: FaultKind::ErrnoAt { errno, offset_bytes } }
     }
 
     pub(crate) fn short(call: &'static str, offset_bytes: u64, wanted: usize, done: usize) -> Self {
         let (wanted_bytes, done_bytes) = (wanted as u64, done as u64);
-        Self { call, kind: Kind::Short { offset_bytes, wanted_bytes, done_bytes } }
+        Self { call, kind: FaultKind::Short { offset_bytes, wanted_bytes, done_bytes } }
     }
 
     pub(crate) fn content(mismatch: Mismatch) -> Self {
-        Self { call: "pread", kind: Kind::Content(mismatch) }
+        Self { call: "pread", kind: FaultKind::Content(mismatch) }
     }
 
     pub(crate) fn entries(expected: u64, found: u64) -> Self {
-        Self { call: "getdents64", kind: Kind::Entries { expected, found } }
+        Self { call: "getdents64", kind: FaultKind::Entries { expected, found } }
     }
 
     /// The error for this fault when acting on `path`.
@@ -54,12 +54,12 @@ impl Fault {
     pub(crate) fn into_error(self, path: &Path) -> EngineError {
         let operation = self.call;
         match self.kind {
-            Kind::Errno { errno } => EngineError::from_errno(operation, path, errno),
-            Kind::ErrnoAt { errno, offset_bytes } => {
+            FaultKind::Errno { errno } => EngineError::from_errno(operation, path, errno),
+            FaultKind::ErrnoAt { errno, offset_bytes } => {
                 EngineError::from_errno(operation, path, errno).at_offset(errno, offset_bytes)
             }
-            Kind::Content(mismatch) => EngineError::corrupt(path, mismatch),
-            Kind::Short { offset_bytes, wanted_bytes, done_bytes } => {
+            FaultKind::Content(mismatch) => EngineError::corrupt(path, mismatch),
+            FaultKind::Short { offset_bytes, wanted_bytes, done_bytes } => {
                 let path = path.to_path_buf();
                 EngineError::ShortTransfer {
                     operation,
@@ -69,7 +69,7 @@ impl Fault {
                     done_bytes,
                 }
             }
-            Kind::Entries { expected, found } => {
+            FaultKind::Entries { expected, found } => {
                 EngineError::WrongEntryCount { path: path.to_path_buf(), expected, found }
             }
         }
@@ -77,7 +77,7 @@ impl Fault {
 
     /// Whether the kernel answered with `errno`.
     pub(crate) fn is(self, errno: Errno) -> bool {
-        self.kind == Kind::Errno { errno }
+        self.kind == FaultKind::Errno { errno }
     }
 
     /// The system call that failed.
@@ -89,12 +89,14 @@ impl Fault {
     /// mean that direct I/O is refused.
     pub(crate) fn into_direct_error(self, path: &Path) -> EngineError {
         match self.kind {
-            Kind::Errno { errno } => EngineError::from_direct_errno(self.call, path, errno),
-            Kind::ErrnoAt { errno, offset_bytes } => {
+            FaultKind::Errno { errno } => EngineError::from_direct_errno(self.call, path, errno),
+            FaultKind::ErrnoAt { errno, offset_bytes } => {
                 let error = EngineError::from_direct_errno(self.call, path, errno);
                 error.at_offset(errno, offset_bytes)
             }
-            Kind::Short { .. } | Kind::Content(_) | Kind::Entries { .. } => self.into_error(path),
+            FaultKind::Short { .. } | FaultKind::Content(_) | FaultKind::Entries { .. } => {
+                self.into_error(path)
+            }
         }
     }
 }

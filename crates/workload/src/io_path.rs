@@ -121,7 +121,7 @@ impl CallFlags {
     }
 
     /// The flags that apply to reads.
-    pub(crate) const fn of_reads(self) -> Self {
+    pub(crate) const fn for_reads(self) -> Self {
         Self { bits: self.bits & !Self::OF_WRITES.bits }
     }
 }
@@ -268,6 +268,6 @@ mod tests {
         assert_eq!(all.bits(), kernel.iter().fold(0, |bits, flag| bits | flag.cast_unsigned()));
         let of_reads = [CallFlag::Hipri, CallFlag::Nowait, CallFlag::DontCache];
         let expected = of_reads.iter().fold(CallFlags::NONE, |flags, flag| flags.with(*flag));
-        assert_eq!(all.of_reads(), expected);
+        assert_eq!(all.for_reads(), expected);
     }
 }

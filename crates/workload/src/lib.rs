@@ -77,7 +77,7 @@ pub use io_path::{
     Preadv2Options, StdioLocking, UringOptions,
 };
 pub use names::MISSING_PER_ENTRY;
-pub use on_device::{OnDevice, Piece};
+pub use on_device::{DeviceExtent, FileOnDevice};
 pub use operation::{DataOperation, Entries, GrowingOperation, NameOperation, Operation, Subject};
 pub use processors::{cores_of, near};
 pub use role::Role;

@@ -34,7 +34,7 @@ const LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 /// What an entry is, according to its first letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum NameKind {
     /// One of the N entries of a directory set: a file.
     Entry = b'e',
     /// A name that no operation ever creates.
@@ -51,10 +51,10 @@ pub(crate) enum Kind {
     Directory = b'd',
 }
 
-impl Kind {
+impl NameKind {
     /// What the first letter of a listed name says; `None` if it is not one of our names of this
     /// length.
-    pub(crate) fn of(bytes: &[u8], name_bytes: usize) -> Option<Self> {
+    pub(crate) fn parse(bytes: &[u8], name_bytes: usize) -> Option<Self> {
         let kinds = [
             Self::Entry,
             Self::Missing,
@@ -108,7 +108,7 @@ impl EntryName {
         path.resize(name_at + form.name_bytes, b'0');
         path.push(0);
         let mut name = Self { path, name_at };
-        name.set(Kind::Missing, 0);
+        name.set(NameKind::Missing, 0);
         name
     }
 
@@ -118,14 +118,14 @@ impl EntryName {
     }
 
     /// The name of another kind with the same number.
-    pub(crate) fn of_kind(&self, kind: Kind) -> Self {
+    pub(crate) fn with_kind(&self, kind: NameKind) -> Self {
         let mut other = self.clone();
         other.path[self.name_at] = kind as u8;
         other
     }
 
     #[inline]
-    pub(crate) fn set(&mut self, kind: Kind, number: u64) {
+    pub(crate) fn set(&mut self, kind: NameKind, number: u64) {
         self.path[self.name_at] = kind as u8;
         let end = self.path.len() - 1;
         let mut rest = number;
@@ -187,11 +187,11 @@ mod tests {
     #[test]
     fn names_are_a_letter_and_eleven_digits() {
         let mut name = EntryName::new(USUAL);
-        name.set(Kind::Entry, 0);
+        name.set(NameKind::Entry, 0);
         assert_eq!(name.as_c_str(), c"e00000000000");
-        name.set(Kind::Renamed, 0x0012_3456_789a);
+        name.set(NameKind::Renamed, 0x0012_3456_789a);
         assert_eq!(name.as_c_str(), c"r0123456789a");
-        name.set(Kind::File, NUMBERS - 1);
+        name.set(NameKind::File, NUMBERS - 1);
         assert_eq!(name.as_c_str(), c"ffffffffffff");
     }
 
@@ -200,11 +200,11 @@ mod tests {
         let form = NameForm { name_bytes: NAME_BYTES_MIN, steps: 1 };
         assert_eq!(form.numbers(), 36 * 36 * 36 * 36);
         let mut name = EntryName::new(form);
-        name.set(Kind::Entry, 0);
+        name.set(NameKind::Entry, 0);
         assert_eq!(name.as_c_str(), c"p/e0000");
-        name.set(Kind::Link, 35 * 36 + 10);
+        name.set(NameKind::Link, 35 * 36 + 10);
         assert_eq!(name.name(), c"l00za");
-        name.set(Kind::File, form.numbers() - 1);
+        name.set(NameKind::File, form.numbers() - 1);
         assert_eq!(name.name(), c"fzzzz");
         assert_eq!(USUAL.numbers(), NUMBERS);
         let most = NameForm { name_bytes: NAME_BYTES - 1, steps: 0 };
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn longer_names_have_more_zeros_and_a_path_leads_through_its_steps() {
         let mut name = EntryName::new(NameForm { name_bytes: 16, steps: 2 });
-        name.set(Kind::Entry, 0xab);
+        name.set(NameKind::Entry, 0xab);
         assert_eq!(name.as_c_str(), c"p/p/e0000000000000ab");
         assert_eq!(name.name(), c"e0000000000000ab");
         let longest = EntryName::new(NameForm { name_bytes: NAME_BYTES_MAX, steps: 0 });
@@ -223,17 +223,20 @@ mod tests {
 
     #[test]
     fn kinds_are_read_back_and_foreign_names_are_not_ours() {
-        for (kind, name_bytes) in
-            [(Kind::Entry, 12), (Kind::Renamed, 5), (Kind::Symlink, 64), (Kind::Directory, 255)]
-        {
+        for (kind, name_bytes) in [
+            (NameKind::Entry, 12),
+            (NameKind::Renamed, 5),
+            (NameKind::Symlink, 64),
+            (NameKind::Directory, 255),
+        ] {
             let mut name = EntryName::new(NameForm { name_bytes, steps: 1 });
             name.set(kind, 33);
             let bytes = name.name().to_bytes();
-            assert_eq!(Kind::of(bytes, name_bytes), Some(kind));
-            assert_eq!(Kind::of(bytes, name_bytes + 1), None);
+            assert_eq!(NameKind::parse(bytes, name_bytes), Some(kind));
+            assert_eq!(NameKind::parse(bytes, name_bytes + 1), None);
         }
         for foreign in [".", "..", "lost+found", "e0", "x00000000000", "eggs and milk"] {
-            assert_eq!(Kind::of(foreign.as_bytes(), NAME_BYTES), None);
+            assert_eq!(NameKind::parse(foreign.as_bytes(), NAME_BYTES), None);
         }
     }
 }

@@ -28,7 +28,7 @@ const PROOF_BYTES: u64 = 4096;
 
 /// A contiguous part of a file on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece {
+pub struct DeviceExtent {
     /// Where it begins in the file.
     pub file_offset_bytes: u64,
     /// Where it begins on the device.
@@ -39,37 +39,37 @@ pub struct Piece {
 
 /// The location of a data file on its device.
 #[derive(Debug)]
-pub struct OnDevice {
+pub struct FileOnDevice {
     device: File,
     path: PathBuf,
-    pieces: Arc<[Piece]>,
+    extents: Arc<[DeviceExtent]>,
     file_bytes: u64,
     device_bytes: u64,
 }
 
 /// Where requests of one size begin on the device.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct ExtentMap {
     /// Sorted by offset in the file, starting at 0, without gaps.
-    pieces: Arc<[Piece]>,
+    extents: Arc<[DeviceExtent]>,
     /// The last start at which a request still ends on the device.
     start_bytes_max: u64,
 }
 
-impl OnDevice {
+impl FileOnDevice {
     /// The most writes of one thread: all their data are kept in memory, and io_uring can register
     /// no more buffers than this (`IORING_MAX_REG_BUFFERS`).
     pub const WRITES_MAX: u64 = 1 << 14;
 
-    /// A file of `file_bytes` that consists of these pieces of `device`, which is at `path`.
+    /// A file of `file_bytes` that consists of these extents of `device`, which is at `path`.
     ///
     /// # Errors
     /// [`WorkloadError::NotOnDevice`] if the device was opened without `O_DIRECT`, so that its
-    /// pages would be cached, or if the pieces do not cover the file; errors of the kernel.
+    /// pages would be cached, or if the extents do not cover the file; errors of the kernel.
     pub fn new(
         device: File,
         path: &Path,
-        mut pieces: Vec<Piece>,
+        mut extents: Vec<DeviceExtent>,
         file_bytes: u64,
     ) -> Result<Self, EngineError> {
         let failed = |call| move |errno| EngineError::from_errno(call, path, errno);
@@ -77,22 +77,22 @@ impl OnDevice {
             return Err(WorkloadError::NotOnDevice("the device to be opened with O_DIRECT").into());
         }
         let device_bytes = seek(&device, SeekFrom::End(0)).map_err(failed("lseek"))?;
-        pieces.sort_unstable_by_key(|piece| piece.file_offset_bytes);
-        let pieces = joined(&pieces);
+        extents.sort_unstable_by_key(|extent| extent.file_offset_bytes);
+        let extents = joined(&extents);
         let mut known_bytes = 0;
-        for piece in &pieces {
-            let end = piece.device_offset_bytes.saturating_add(piece.length_bytes);
-            if piece.file_offset_bytes != known_bytes || end > device_bytes {
+        for extent in &extents {
+            let end = extent.device_offset_bytes.saturating_add(extent.length_bytes);
+            if extent.file_offset_bytes != known_bytes || end > device_bytes {
                 break;
             }
-            known_bytes += piece.length_bytes;
+            known_bytes += extent.length_bytes;
         }
         if known_bytes < file_bytes {
             let wanted = "a place on the device for every byte of the file";
             return Err(WorkloadError::NotOnDevice(wanted).into());
         }
         let path = path.to_path_buf();
-        Ok(Self { device, path, pieces: pieces.into(), file_bytes, device_bytes })
+        Ok(Self { device, path, extents: extents.into(), file_bytes, device_bytes })
     }
 
     /// Duplicates the descriptor of the device, for a thread.
@@ -108,10 +108,10 @@ impl OnDevice {
         &self.path
     }
 
-    /// The places for requests of this size, which is at most the size of the file.
-    pub(crate) fn places(&self, request_bytes: usize) -> Places {
+    /// The map for requests of this size, which is at most the size of the file.
+    pub(crate) fn extent_map(&self, request_bytes: usize) -> ExtentMap {
         let start_bytes_max = self.device_bytes.saturating_sub(request_bytes as u64);
-        Places { pieces: Arc::clone(&self.pieces), start_bytes_max }
+        ExtentMap { extents: Arc::clone(&self.extents), start_bytes_max }
     }
 
     /// Checks that the workload can be executed on a device.
@@ -146,22 +146,26 @@ impl OnDevice {
         Err(WorkloadError::NotOnDevice("the device to be opened for reading and writing").into())
     }
 
-    /// Where a request of this length fits within one piece, as offsets in the file and on the
-    /// device: at `offset_bytes`, or earlier if it would cross the end of that piece, or in the
-    /// longest piece. None if no piece is long enough.
-    pub(crate) fn place_within(&self, offset_bytes: u64, request_bytes: u64) -> Option<(u64, u64)> {
+    /// Where a request of this length fits within one extent, as offsets in the file and on the
+    /// device: at `offset_bytes`, or earlier if it would cross the end of that extent, or in the
+    /// longest extent. None if no extent is long enough.
+    pub(crate) fn extent_within(
+        &self,
+        offset_bytes: u64,
+        request_bytes: u64,
+    ) -> Option<(u64, u64)> {
         // Space allocated past the end of the file is not part of it.
-        let length_of = |piece: &Piece| {
-            piece.length_bytes.min(self.file_bytes.saturating_sub(piece.file_offset_bytes))
+        let length_of = |extent: &DeviceExtent| {
+            extent.length_bytes.min(self.file_bytes.saturating_sub(extent.file_offset_bytes))
         };
-        let after = self.pieces.partition_point(|piece| piece.file_offset_bytes <= offset_bytes);
-        let here = self.pieces.get(after.checked_sub(1)?)?;
-        let longest = self.pieces.iter().max_by_key(|piece| length_of(piece));
-        let fits = |piece: &&Piece| request_bytes <= length_of(piece);
-        let piece = [Some(here), longest].into_iter().flatten().find(fits)?;
-        let last_start = piece.file_offset_bytes + length_of(piece) - request_bytes;
-        let start = offset_bytes.clamp(piece.file_offset_bytes, last_start);
-        Some((start, piece.device_offset_bytes + (start - piece.file_offset_bytes)))
+        let after = self.extents.partition_point(|extent| extent.file_offset_bytes <= offset_bytes);
+        let here = self.extents.get(after.checked_sub(1)?)?;
+        let longest = self.extents.iter().max_by_key(|extent| length_of(extent));
+        let fits = |extent: &&DeviceExtent| request_bytes <= length_of(extent);
+        let extent = [Some(here), longest].into_iter().flatten().find(fits)?;
+        let last_start = extent.file_offset_bytes + length_of(extent) - request_bytes;
+        let start = offset_bytes.clamp(extent.file_offset_bytes, last_start);
+        Some((start, extent.device_offset_bytes + (start - extent.file_offset_bytes)))
     }
 
     /// Compares the device with the file's content at some of the places, so that neither the file
@@ -169,16 +173,16 @@ impl OnDevice {
     pub(crate) fn prove(&self, content: Content, file_bytes: u64) -> Result<(), EngineError> {
         let device = self.open()?;
         let mut buffer = AlignedBuffer::new(crate::arithmetic::index(PROOF_BYTES));
-        let pieces = &self.pieces;
-        for piece in pieces.iter().step_by(pieces.len().div_ceil(PROOFS)) {
-            let in_file = file_bytes.saturating_sub(piece.file_offset_bytes);
-            let length = PROOF_BYTES.min(piece.length_bytes);
+        let extents = &self.extents;
+        for extent in extents.iter().step_by(extents.len().div_ceil(PROOFS)) {
+            let in_file = file_bytes.saturating_sub(extent.file_offset_bytes);
+            let length = PROOF_BYTES.min(extent.length_bytes);
             let bytes = &mut buffer.bytes_mut()[..crate::arithmetic::index(length)];
-            read_whole(&Kernel, &device, bytes, piece.device_offset_bytes)
+            read_whole(&Kernel, &device, bytes, extent.device_offset_bytes)
                 .map_err(|fault| fault.into_direct_error(&self.path))?;
             let bytes = &bytes[..crate::arithmetic::index(length.min(in_file))];
             content
-                .check(bytes, piece.file_offset_bytes)
+                .check(bytes, extent.file_offset_bytes)
                 .map_err(|mismatch| EngineError::corrupt(&self.path, mismatch))?;
         }
         Ok(())
@@ -186,18 +190,18 @@ impl OnDevice {
 }
 
 /// Merges pieces that are contiguous both in the file and on the device.
-fn joined(pieces: &[Piece]) -> Vec<Piece> {
-    let mut joined: Vec<Piece> = Vec::with_capacity(pieces.len());
-    for piece in pieces {
+fn joined(extents: &[DeviceExtent]) -> Vec<DeviceExtent> {
+    let mut joined: Vec<DeviceExtent> = Vec::with_capacity(extents.len());
+    for extent in extents {
         match joined.last_mut() {
-            Some(last) if last.goes_on_with(piece) => last.length_bytes += piece.length_bytes,
-            _ => joined.push(*piece),
+            Some(last) if last.goes_on_with(extent) => last.length_bytes += extent.length_bytes,
+            _ => joined.push(*extent),
         }
     }
     joined
 }
 
-impl Piece {
+impl DeviceExtent {
     fn goes_on_with(&self, next: &Self) -> bool {
         self.file_offset_bytes.checked_add(self.length_bytes) == Some(next.file_offset_bytes)
             && self.device_offset_bytes.checked_add(self.length_bytes)
@@ -205,14 +209,14 @@ impl Piece {
     }
 }
 
-impl Places {
+impl ExtentMap {
     /// Where on the device a request at this offset in the file begins.
     #[inline]
-    pub(crate) fn of(&self, offset_bytes: u64) -> u64 {
-        let after = self.pieces.partition_point(|piece| piece.file_offset_bytes <= offset_bytes);
-        let piece = &self.pieces[after.saturating_sub(1)];
-        let place = piece.device_offset_bytes + (offset_bytes - piece.file_offset_bytes);
-        place.min(self.start_bytes_max)
+    pub(crate) fn device_offset_bytes(&self, offset_bytes: u64) -> u64 {
+        let after = self.extents.partition_point(|extent| extent.file_offset_bytes <= offset_bytes);
+        let extent = &self.extents[after.saturating_sub(1)];
+        let offset = extent.device_offset_bytes + (offset_bytes - extent.file_offset_bytes);
+        offset.min(self.start_bytes_max)
     }
 }
 
@@ -220,31 +224,32 @@ impl Places {
 mod tests {
     use super::*;
 
-    fn piece(file_offset_bytes: u64, device_offset_bytes: u64, length_bytes: u64) -> Piece {
-        Piece { file_offset_bytes, device_offset_bytes, length_bytes }
+    fn extent(file_offset_bytes: u64, device_offset_bytes: u64, length_bytes: u64) -> DeviceExtent {
+        DeviceExtent { file_offset_bytes, device_offset_bytes, length_bytes }
     }
 
     #[test]
     fn a_request_begins_where_its_first_byte_lies_and_ends_on_the_device() {
-        let pieces = vec![piece(0, 4096, 8192), piece(8192, 65_536, 4096)];
-        let places = Places { pieces: pieces.into(), start_bytes_max: 69_632 - 4096 };
-        assert_eq!(places.of(0), 4096);
-        assert_eq!(places.of(4096), 8192);
-        assert_eq!(places.of(8191), 12_287);
-        assert_eq!(places.of(8192), 65_536);
+        let extents = vec![extent(0, 4096, 8192), extent(8192, 65_536, 4096)];
+        let map = ExtentMap { extents: extents.into(), start_bytes_max: 69_632 - 4096 };
+        assert_eq!(map.device_offset_bytes(0), 4096);
+        assert_eq!(map.device_offset_bytes(4096), 8192);
+        assert_eq!(map.device_offset_bytes(8191), 12_287);
+        assert_eq!(map.device_offset_bytes(8192), 65_536);
         // It would end past the end of the device.
-        assert_eq!(places.of(8193), 65_536);
+        assert_eq!(map.device_offset_bytes(8193), 65_536);
     }
 
     #[test]
     fn what_is_written_stays_within_one_piece_of_the_file() {
-        let pieces = [piece(0, 65_536, 8192), piece(8192, 4096, 4096), piece(12_288, 8192, 8192)];
-        let joined = joined(&pieces);
-        assert_eq!(joined, [piece(0, 65_536, 8192), piece(8192, 4096, 12_288)]);
-        let on_device = OnDevice {
+        let extents =
+            [extent(0, 65_536, 8192), extent(8192, 4096, 4096), extent(12_288, 8192, 8192)];
+        let joined = joined(&extents);
+        assert_eq!(joined, [extent(0, 65_536, 8192), extent(8192, 4096, 12_288)]);
+        let on_device = FileOnDevice {
             device: File::open("/dev/null").expect("it is there"),
             path: PathBuf::new(),
-            pieces: joined.into(),
+            extents: joined.into(),
             file_bytes: 19_456,
             device_bytes: 1 << 20,
         };
@@ -262,7 +267,7 @@ mod tests {
             (0, 11_264, Some((8192, 4096))),
             (0, 11_776, None),
         ] {
-            let found = on_device.place_within(offset_bytes, request_bytes);
+            let found = on_device.extent_within(offset_bytes, request_bytes);
             assert_eq!(found, expected, "{offset_bytes} {request_bytes}");
         }
     }

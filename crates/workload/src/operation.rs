@@ -3,7 +3,7 @@
 //! A new operation is a variant and a row. Its subject decides which list of steps it must be added
 //! to (`session/prepare.rs`), and nothing compiles until it is.
 
-use crate::names::Kind;
+use crate::names::NameKind;
 use crate::role::Role;
 
 /// What is done in each operation.
@@ -220,21 +220,21 @@ impl NameOperation {
 }
 
 impl Row {
-    const fn of(name: &'static str, subject: Subject) -> Self {
+    const fn new(name: &'static str, subject: Subject) -> Self {
         let (can_batch, syncs, needs_links) = (true, false, false);
         Self { name, subject, can_batch, syncs, needs_links }
     }
 
     const fn data(name: &'static str, what: DataOperation) -> Self {
-        Self::of(name, Subject::Data(what))
+        Self::new(name, Subject::Data(what))
     }
 
     const fn growing(name: &'static str, what: GrowingOperation) -> Self {
-        Self::of(name, Subject::Growing(what))
+        Self::new(name, Subject::Growing(what))
     }
 
     const fn names(name: &'static str, what: NameOperation, entries: Entries) -> Self {
-        Self::of(name, Subject::Names(what, entries))
+        Self::new(name, Subject::Names(what, entries))
     }
 }
 
@@ -356,10 +356,10 @@ impl Operation {
     }
 
     /// The kind of entry that it removes, if it removes any.
-    pub(crate) fn victim(self) -> Option<Kind> {
+    pub(crate) fn victim(self) -> Option<NameKind> {
         match self.entries()? {
-            Entries::Removed { directories: true } => Some(Kind::Directory),
-            Entries::Removed { directories: false } => Some(Kind::File),
+            Entries::Removed { directories: true } => Some(NameKind::Directory),
+            Entries::Removed { directories: false } => Some(NameKind::File),
             Entries::LookedAt
             | Entries::Missed
             | Entries::Listed

@@ -28,7 +28,7 @@ struct Processor {
 impl Processor {
     /// As described by the kernel below `root`. Without a description, it is alone on its core and
     /// belongs to the first node.
-    fn of(root: &Path, number: usize) -> Self {
+    fn read(root: &Path, number: usize) -> Self {
         let path = root.join(format!("sys/devices/system/cpu/cpu{number}"));
         let siblings = std::fs::read_to_string(path.join("topology/thread_siblings_list"));
         let core = siblings.ok().and_then(|list| list_of(&list).into_iter().min());
@@ -60,13 +60,13 @@ fn in_order(mut all: Vec<Processor>) -> Vec<Processor> {
 }
 
 /// All possible processors. Cached, so that no replicate reads sysfs again.
-fn known() -> &'static [Processor] {
-    static KNOWN: OnceLock<Vec<Processor>> = OnceLock::new();
-    KNOWN.get_or_init(|| {
+fn all_processors() -> &'static [Processor] {
+    static ALL: OnceLock<Vec<Processor>> = OnceLock::new();
+    ALL.get_or_init(|| {
         let possible = std::fs::read_to_string("/sys/devices/system/cpu/possible");
         let numbers =
             possible.map_or_else(|_| (0..CpuSet::MAX_CPU).collect(), |list| list_of(&list));
-        numbers.into_iter().map(|number| Processor::of(Path::new("/"), number)).collect()
+        numbers.into_iter().map(|number| Processor::read(Path::new("/"), number)).collect()
     })
 }
 
@@ -74,7 +74,7 @@ fn known() -> &'static [Processor] {
 fn usable() -> Result<Vec<Processor>, Errno> {
     let allowed = sched_getaffinity(None)?;
     let is_allowed = |one: &&Processor| allowed.is_set(one.number);
-    Ok(in_order(known().iter().filter(is_allowed).copied().collect()))
+    Ok(in_order(all_processors().iter().filter(is_allowed).copied().collect()))
 }
 
 /// The numbers of the processors that the calling thread may use, in the order in which threads are
@@ -116,19 +116,19 @@ fn cores(processors: &[Processor]) -> usize {
 /// # Errors
 /// The kernel's errors about the processors that this thread may run on.
 pub fn near<T>(number: usize, act: impl FnOnce() -> T) -> std::io::Result<T> {
-    let nodes = known().iter().map(|one| one.node);
+    let nodes = all_processors().iter().map(|one| one.node);
     if nodes.clone().max() == nodes.min() {
         return Ok(act());
     }
     let before = sched_getaffinity(None)?;
-    sched_setaffinity(None, &set_of(of_same_node(&usable()?, number)))?;
+    sched_setaffinity(None, &set_of(on_same_node(&usable()?, number)))?;
     let done = act();
     sched_setaffinity(None, &before)?;
     Ok(done)
 }
 
 /// The processors on the node of the `number`-th of them, wrapping around.
-fn of_same_node(usable: &[Processor], number: usize) -> Vec<usize> {
+fn on_same_node(usable: &[Processor], number: usize) -> Vec<usize> {
     let node = usable.get(number % usable.len().max(1)).map(|one| one.node);
     usable.iter().filter(|one| Some(one.node) == node).map(|one| one.number).collect()
 }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     fn described(root: &Path, numbers: impl IntoIterator<Item = usize>) -> Vec<Processor> {
-        in_order(numbers.into_iter().map(|number| Processor::of(root, number)).collect())
+        in_order(numbers.into_iter().map(|number| Processor::read(root, number)).collect())
     }
 
     fn order(all: &[Processor]) -> Vec<usize> {
@@ -170,8 +170,8 @@ mod tests {
         let all = described(root.path(), 0..8);
         assert_eq!(order(&all), [0, 2, 1, 3, 4, 6, 5, 7]);
         assert_eq!([1, 2, 4, 5, 8].map(|count| cores(&all[..count])), [1, 2, 4, 4, 4]);
-        assert_eq!(of_same_node(&all, 0), [0, 2, 4, 6]);
-        assert_eq!(of_same_node(&all, 10), [1, 3, 5, 7]);
+        assert_eq!(on_same_node(&all, 0), [0, 2, 4, 6]);
+        assert_eq!(on_same_node(&all, 10), [1, 3, 5, 7]);
         // If not all may be used: four on four cores; and two siblings next to another core.
         let some = described(root.path(), 2..6);
         assert_eq!((order(&some), cores(&some)), (vec![2, 4, 3, 5], 4));

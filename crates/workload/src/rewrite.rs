@@ -21,14 +21,14 @@ use crate::calls::{FILE_MODE, Kernel, read_whole, write_whole};
 use crate::choose::{AnyChooser, Choose};
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
-use crate::on_device::OnDevice;
+use crate::on_device::FileOnDevice;
 use crate::run_loop::Step;
-use crate::steps::{Spacing, Spot};
+use crate::steps::{Location, Spacing};
 
 /// Reads the requests that one thread will write back, one after the other.
 #[derive(Debug)]
 pub(crate) struct Originals<'a> {
-    on_device: &'a OnDevice,
+    on_device: &'a FileOnDevice,
     device: OwnedFd,
     file: OwnedFd,
     path: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) struct Originals<'a> {
 impl<'a> Originals<'a> {
     /// The requests of the file at `path`, in the order given by `choose`.
     pub(crate) fn new(
-        on_device: &'a OnDevice,
+        on_device: &'a FileOnDevice,
         path: PathBuf,
         choose: AnyChooser,
         spacing: Spacing,
@@ -62,17 +62,17 @@ impl<'a> Originals<'a> {
 
     /// Reads the data at the place of the next request, and returns where on the device that is.
     pub(crate) fn read_next(&mut self, bytes: &mut [u8]) -> Result<u64, EngineError> {
-        let offset_bytes = self.spacing.offset_bytes(self.choose.next_place().choice);
+        let offset_bytes = self.spacing.offset_bytes(self.choose.next_position().choice);
         let wanted = "a piece of the file as long as a request: give a larger --size and size=";
         let wanted = WorkloadError::NotOnDevice(wanted);
-        let (offset_bytes, place_bytes) =
-            self.on_device.place_within(offset_bytes, bytes.len() as u64).ok_or(wanted)?;
-        read_whole(&Kernel, &self.device, bytes, place_bytes)
+        let (offset_bytes, device_offset_bytes) =
+            self.on_device.extent_within(offset_bytes, bytes.len() as u64).ok_or(wanted)?;
+        read_whole(&Kernel, &self.device, bytes, device_offset_bytes)
             .map_err(|fault| fault.into_direct_error(self.on_device.path()))?;
         read_whole(&Kernel, &self.file, self.in_file.bytes_mut(), offset_bytes)
             .map_err(|fault| fault.into_direct_error(&self.path))?;
         if self.in_file.bytes() == bytes {
-            return Ok(place_bytes);
+            return Ok(device_offset_bytes);
         }
         Err(EngineError::Elsewhere { path: self.path.clone(), offset_bytes })
     }
@@ -81,13 +81,13 @@ impl<'a> Originals<'a> {
 /// The requests that one thread writes back with plain calls, each with the place that it came
 /// from.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct RequestsToRewrite {
     payload: Payload,
     /// Indexed by the number of the request.
-    places_bytes: Vec<u64>,
+    offsets_bytes: Vec<u64>,
 }
 
-impl Kept {
+impl RequestsToRewrite {
     /// Reads `requests` requests.
     pub(crate) fn read(
         originals: &mut Originals<'_>,
@@ -95,12 +95,12 @@ impl Kept {
         requests: u64,
     ) -> Result<Self, EngineError> {
         let mut payload = Payload::unwritten(request_bytes, index(requests));
-        let mut place_of_next = || {
+        let mut read_next = || {
             let start = payload.take_turn();
             originals.read_next(payload.request_mut(start))
         };
-        let places_bytes: Result<_, _> = (0..requests).map(|_| place_of_next()).collect();
-        Ok(Self { places_bytes: places_bytes?, payload })
+        let offsets_bytes: Result<_, _> = (0..requests).map(|_| read_next()).collect();
+        Ok(Self { offsets_bytes: offsets_bytes?, payload })
     }
 
     /// Returns where the data of the next request begin, and where on the device they go.
@@ -108,7 +108,7 @@ impl Kept {
     pub(crate) fn take_next(&mut self) -> (usize, u64) {
         let start = self.payload.take_turn();
         self.payload.warm(start);
-        (start, self.places_bytes[self.payload.number_of(start)])
+        (start, self.offsets_bytes[self.payload.number_of(start)])
     }
 
     #[inline(always)]
@@ -122,28 +122,38 @@ impl Kept {
 pub(crate) struct Rewrite {
     device: OwnedFd,
     path: PathBuf,
-    kept: Kept,
-    spots: Vec<Spot>,
+    requests: RequestsToRewrite,
+    locations: Vec<Location>,
 }
 
 impl Rewrite {
-    pub(crate) fn new(device: OwnedFd, path: PathBuf, kept: Kept, slots: usize) -> Self {
-        Self { device, path, kept, spots: vec![Spot::default(); slots] }
+    pub(crate) fn new(
+        device: OwnedFd,
+        path: PathBuf,
+        requests: RequestsToRewrite,
+        slots: usize,
+    ) -> Self {
+        Self { device, path, requests, locations: vec![Location::default(); slots] }
     }
 }
 
 impl Step for Rewrite {
     #[inline(always)]
     fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
-        let (payload_start, offset_bytes) = self.kept.take_next();
-        self.spots[slot] = Spot { file: 0, offset_bytes, payload_start };
+        let (payload_start, offset_bytes) = self.requests.take_next();
+        self.locations[slot] = Location { file: 0, offset_bytes, payload_start };
         Ok(())
     }
 
     #[inline(always)]
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
-        let spot = self.spots[slot];
-        write_whole(&Kernel, &self.device, self.kept.request(spot.payload_start), spot.offset_bytes)
+        let location = self.locations[slot];
+        write_whole(
+            &Kernel,
+            &self.device,
+            self.requests.request(location.payload_start),
+            location.offset_bytes,
+        )
     }
 
     fn explain(&self, fault: Fault, _slot: usize) -> EngineError {

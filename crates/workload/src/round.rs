@@ -7,10 +7,10 @@
 use measure::{Clock, Recorder};
 
 use crate::error::EngineError;
-use crate::run_loop::{Failure, Halt, LoopLength, LoopOutcome, Step, each_slot, run_single};
+use crate::run_loop::{Halt, LoopLength, LoopOutcome, Step, StepFailure, each_slot, run_single};
 
 /// How threads go through a round in step.
-pub(crate) trait Meets: Halt {
+pub(crate) trait RoundSync: Halt {
     /// Waits until all threads are ready. Returns whether the round takes place.
     fn begin(&self) -> bool;
 
@@ -20,14 +20,14 @@ pub(crate) trait Meets: Halt {
 
 /// When something started and ended, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Span {
+pub(crate) struct TickSpan {
     /// When it started.
     pub(crate) start_ticks: u64,
     /// When it ended.
     pub(crate) end_ticks: u64,
 }
 
-impl Span {
+impl TickSpan {
     /// How long it lasted.
     pub(crate) fn ticks(self) -> u64 {
         self.end_ticks.saturating_sub(self.start_ticks)
@@ -43,10 +43,10 @@ pub(crate) fn run_round<S: Step, C: Clock>(
     length: LoopLength,
     clock: &C,
     recorder: &mut Recorder,
-    company: &impl Meets,
-) -> Result<Option<(LoopOutcome, Span)>, EngineError> {
+    company: &impl RoundSync,
+) -> Result<Option<(LoopOutcome, TickSpan)>, EngineError> {
     let LoopLength { first, operations, .. } = length;
-    let explained = |step: &S, failure: Failure| step.explain(failure.fault, failure.slot);
+    let explained = |step: &S, failure: StepFailure| step.explain(failure.fault, failure.slot);
     each_slot(first, operations, |index, slot| step.before(index, slot))
         .map_err(|failure| explained(step, failure))?;
     if !company.begin() {
@@ -59,7 +59,7 @@ pub(crate) fn run_round<S: Step, C: Clock>(
     let outcome = timed.map_err(|failure| explained(step, failure))?;
     each_slot(first, outcome.operations, |index, slot| step.after(index, slot))
         .map_err(|failure| explained(step, failure))?;
-    Ok(Some((outcome, Span { start_ticks, end_ticks })))
+    Ok(Some((outcome, TickSpan { start_ticks, end_ticks })))
 }
 
 #[cfg(test)]
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    impl Meets for Others<'_> {
+    impl RoundSync for Others<'_> {
         fn begin(&self) -> bool {
             self.diary.note('B');
             self.begins
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    type Ran = Result<Option<(LoopOutcome, Span)>, EngineError>;
+    type Ran = Result<Option<(LoopOutcome, TickSpan)>, EngineError>;
 
     /// A round of four operations starting at number 8, each taking 7 ns: its result, the recorder
     /// and the diary.

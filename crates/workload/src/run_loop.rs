@@ -129,7 +129,7 @@ pub struct LoopOutcome {
 
 /// A fault and the slot of the operation that had it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Failure {
+pub(crate) struct StepFailure {
     pub(crate) fault: Fault,
     pub(crate) slot: usize,
 }
@@ -182,7 +182,7 @@ pub(crate) fn run_single<S: Step, C: Clock, const IN_ROUND: bool>(
     clock: &C,
     recorder: &mut Recorder,
     halt: &impl Halt,
-) -> Result<LoopOutcome, Failure> {
+) -> Result<LoopOutcome, StepFailure> {
     let mut outcome = LoopOutcome::default();
     // Each operation is recorded after the clock readings of the next one, which do not depend on
     // it: the dependency chain from a reading to its bucket then overlaps with the clock instead of
@@ -190,7 +190,7 @@ pub(crate) fn run_single<S: Step, C: Clock, const IN_ROUND: bool>(
     let mut last: Option<(u64, u64)> = None;
     for (number, index) in (first..first + operations).enumerate() {
         let slot = if IN_ROUND { number } else { 0 };
-        let at_slot = |fault| Failure { fault, slot };
+        let at_slot = |fault| StepFailure { fault, slot };
         if !IN_ROUND {
             step.before(index, slot).map_err(at_slot)?;
         }
@@ -225,7 +225,7 @@ fn run_batches<S: Step, C: Clock>(
     clock: &C,
     recorder: &mut Recorder,
     halt: &impl Halt,
-) -> Result<LoopOutcome, Failure> {
+) -> Result<LoopOutcome, StepFailure> {
     let mut outcome = LoopOutcome::default();
     while outcome.operations < length.operations {
         let first = length.first + outcome.operations;
@@ -257,9 +257,9 @@ pub(crate) fn each_slot(
     first: u64,
     count: u64,
     mut act: impl FnMut(u64, usize) -> Result<(), Fault>,
-) -> Result<(), Failure> {
+) -> Result<(), StepFailure> {
     for (slot, index) in (first..first + count).enumerate() {
-        act(index, slot).map_err(|fault| Failure { fault, slot })?;
+        act(index, slot).map_err(|fault| StepFailure { fault, slot })?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Context;
 use serde_json::Value;
 
-use super::{FILE_MIB, ROUNDS, median, of_fsprism};
+use super::{FILE_MIB, ROUNDS, measure_fsprism, median};
 use crate::table::Table;
 
 /// The phases, each with the corresponding C function.
@@ -25,8 +25,9 @@ pub(super) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
     let program = compiled(work)?;
     let mut ratios: [[Vec<f64>; 2]; 2] = Default::default();
     for _ in 0..ROUNDS {
-        let plain = of_c(&program, work)?;
-        let (_, document) = of_fsprism(&work.join("place"), &work.join("characters-run"), &[])?;
+        let plain = measure_c(&program, work)?;
+        let (_, document) =
+            measure_fsprism(&work.join("place"), &work.join("characters-run"), &[])?;
         for (phase, of_phase) in ratios.iter_mut().enumerate() {
             let ours = rates(&document, PHASES[phase].0)?;
             of_phase[0].push(ours.per_s / plain[phase].per_s);
@@ -50,7 +51,7 @@ fn compiled(work: &Path) -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-fn of_c(program: &Path, work: &Path) -> anyhow::Result<[Rates; 2]> {
+fn measure_c(program: &Path, work: &Path) -> anyhow::Result<[Rates; 2]> {
     let bytes = (FILE_MIB << 20).to_string();
     let output = Command::new(program).arg(work.join("plain")).arg(bytes).output()?;
     anyhow::ensure!(output.status.success(), "the program that moves characters failed");

@@ -26,7 +26,7 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
 
 /// How long a process with one block takes, in seconds, and its report. The file is in `place`, and
 /// the run temporarily in `run`.
-fn of_fsprism(place: &Path, run: &Path, options: &[&str]) -> anyhow::Result<(f64, Value)> {
+fn measure_fsprism(place: &Path, run: &Path, options: &[&str]) -> anyhow::Result<(f64, Value)> {
     std::fs::create_dir_all(place)?;
     let size = format!("{FILE_MIB}m");
     let began = Instant::now();

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use serde_json::{Value, json};
 
-use super::{FILE_MIB, ROUNDS, median, of_fsprism};
+use super::{FILE_MIB, ROUNDS, measure_fsprism, median};
 use crate::new_process;
 use crate::table::Table;
 
@@ -47,7 +47,7 @@ const WHOLE: &str = "<= 1";
 
 /// What both are asked to do.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct BonnieSettings {
     chunk: &'static str,
     phase_order: &'static str,
     /// Options of Bonnie++.
@@ -55,14 +55,16 @@ struct Asked {
 }
 
 /// Everything that Bonnie++ does by default.
-const ALL: Asked = Asked { chunk: DEFAULT_CHUNK, phase_order: "bonnie++", theirs: &[] };
+const ALL: BonnieSettings =
+    BonnieSettings { chunk: DEFAULT_CHUNK, phase_order: "bonnie++", theirs: &[] };
 /// Only reading and writing by block.
-const BY_BLOCK: Asked = Asked { chunk: LARGE_CHUNK, phase_order: "bonnie++-f", theirs: &["-f"] };
+const BY_BLOCK: BonnieSettings =
+    BonnieSettings { chunk: LARGE_CHUNK, phase_order: "bonnie++-f", theirs: &["-f"] };
 const ALIKE: &str = "1 in the interval";
 
 /// How long a process took in total, and in its phases, in seconds.
 #[derive(Clone, Copy, Debug)]
-struct Took {
+struct BonnieTimes {
     whole_s: f64,
     phases_s: [f64; PHASES.len()],
 }
@@ -70,8 +72,8 @@ struct Took {
 /// A round: the times of both.
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    ours: Took,
-    theirs: Took,
+    ours: BonnieTimes,
+    theirs: BonnieTimes,
 }
 
 /// Adds the rows of the whole process, and of the phases.
@@ -109,10 +111,15 @@ fn phases(rounds: &[Round]) -> Vec<Value> {
 }
 
 /// Runs both in `place`, alternating which comes first. Runs are stored in `work`.
-fn rounds(name: &str, place: &Path, work: &Path, asked: Asked) -> anyhow::Result<Vec<Round>> {
+fn rounds(
+    name: &str,
+    place: &Path,
+    work: &Path,
+    settings: BonnieSettings,
+) -> anyhow::Result<Vec<Round>> {
     let [our_place, their_place] = ["ours", "theirs"].map(|name| place.join(name));
-    let ours = || of_ours(&our_place, &work.join("beside-run"), asked);
-    let theirs = || of_theirs(&their_place, asked);
+    let ours = || measure_ours(&our_place, &work.join("beside-run"), settings);
+    let theirs = || measure_theirs(&their_place, settings);
     let round = |number: usize| {
         eprintln!("bonnie and bonnie++ on {name}, round {} of {ROUNDS}", number + 1);
         Ok(if number.is_multiple_of(2) {
@@ -126,43 +133,43 @@ fn rounds(name: &str, place: &Path, work: &Path, asked: Asked) -> anyhow::Result
     (0..ROUNDS).map(round).collect()
 }
 
-fn of_ours(place: &Path, run: &Path, asked: Asked) -> anyhow::Result<Took> {
+fn measure_ours(place: &Path, run: &Path, settings: BonnieSettings) -> anyhow::Result<BonnieTimes> {
     prepare(place)?;
-    let own = ["--chunk", asked.chunk, "--phase-order", asked.phase_order];
+    let own = ["--chunk", settings.chunk, "--phase-order", settings.phase_order];
     let options = [own.as_slice(), &AS_BONNIE].concat();
-    let (whole_s, document) = of_fsprism(place, run, &options)?;
+    let (whole_s, document) = measure_fsprism(place, run, &options)?;
     let mut phases_s = [0.0; PHASES.len()];
     for (phase_s, (phase, _)) in phases_s.iter_mut().zip(PHASES) {
         *phase_s = (FILE_MIB << 20) as f64 / median(&document, phase, "bandwidth")?;
     }
-    Ok(Took { whole_s, phases_s })
+    Ok(BonnieTimes { whole_s, phases_s })
 }
 
-fn of_theirs(place: &Path, asked: Asked) -> anyhow::Result<Took> {
+fn measure_theirs(place: &Path, settings: BonnieSettings) -> anyhow::Result<BonnieTimes> {
     prepare(place)?;
     let began = Instant::now();
     let mut child = Command::new("bonnie++")
-        .args(["-n", "0", "-u", "root", "-s", &format!("{FILE_MIB}:{}", asked.chunk)])
-        .args(asked.theirs)
+        .args(["-n", "0", "-u", "root", "-s", &format!("{FILE_MIB}:{}", settings.chunk)])
+        .args(settings.theirs)
         .args(["-r", &(FILE_MIB / 2).to_string(), "-d"])
         .arg(place)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()?;
     let mut words = child.stderr.take().context("standard error was piped")?;
-    let (mut heard, mut buffer) = (Heard::default(), [0; 4096]);
+    let (mut output, mut buffer) = (BonnieOutput::default(), [0; 4096]);
     loop {
         let read = words.read(&mut buffer)?;
         if read == 0 {
             break;
         }
-        heard.add(&buffer[..read], began.elapsed());
+        output.add(&buffer[..read], began.elapsed());
     }
     let status = child.wait()?;
     let whole_s = began.elapsed().as_secs_f64();
     anyhow::ensure!(status.success(), "bonnie++ failed: {status}");
-    let phases_s = heard.phases_s().context("bonnie++ did not announce its phases")?;
-    Ok(Took { whole_s, phases_s })
+    let phases_s = output.phases_s().context("bonnie++ did not announce its phases")?;
+    Ok(BonnieTimes { whole_s, phases_s })
 }
 
 /// Creates a directory, and writes back everything on its file system.
@@ -173,13 +180,13 @@ fn prepare(place: &Path) -> anyhow::Result<()> {
 
 /// What Bonnie++ has printed so far, and when each phase was announced and done.
 #[derive(Debug, Default)]
-struct Heard {
+struct BonnieOutput {
     words: String,
     announced: [Option<Duration>; PHASES.len()],
     done: [Option<Duration>; PHASES.len()],
 }
 
-impl Heard {
+impl BonnieOutput {
     fn add(&mut self, words: &[u8], at: Duration) {
         self.words.push_str(&String::from_utf8_lossy(words));
         for (phase, (_, announcement)) in PHASES.iter().enumerate() {
@@ -209,7 +216,7 @@ mod tests {
 
     #[test]
     fn phases_last_from_their_announcement_until_they_are_done() {
-        let mut heard = Heard::default();
+        let mut output = BonnieOutput::default();
         let said = [
             ("Using uid:0, gid:0.\nWriting a byte at a time...", 0),
             ("done\nWriting intelligently...", 3),
@@ -220,19 +227,19 @@ mod tests {
             ("done\nReading intelligently...", 20),
         ];
         for (words, at_s) in said {
-            heard.add(words.as_bytes(), Duration::from_secs(at_s));
+            output.add(words.as_bytes(), Duration::from_secs(at_s));
         }
-        assert_eq!(heard.phases_s(), None);
-        heard.add(b"done\nstart 'em...done...done...\n", Duration::from_secs(24));
-        assert_eq!(heard.phases_s(), Some([2.0, 3.0, 4.0]));
+        assert_eq!(output.phases_s(), None);
+        output.add(b"done\nstart 'em...done...done...\n", Duration::from_secs(24));
+        assert_eq!(output.phases_s(), Some([2.0, 3.0, 4.0]));
     }
 
     #[test]
     fn what_was_heard_too_late_is_no_time() {
-        let mut heard = Heard::default();
-        heard.add(b"Writing intelligently...done\nRewriting...", Duration::from_secs(1));
-        heard.add(b"done\nReading intelligently...", Duration::from_secs(2));
-        heard.add(b"done\n", Duration::from_secs(3));
-        assert_eq!(heard.phases_s(), None);
+        let mut output = BonnieOutput::default();
+        output.add(b"Writing intelligently...done\nRewriting...", Duration::from_secs(1));
+        output.add(b"done\nReading intelligently...", Duration::from_secs(2));
+        output.add(b"done\n", Duration::from_secs(3));
+        assert_eq!(output.phases_s(), None);
     }
 }

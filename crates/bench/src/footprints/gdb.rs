@@ -57,11 +57,11 @@ pub(super) fn steps_per_s(work: &Path) -> anyhow::Result<Result<Vec<f64>, String
     gdb.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut gdb = Process(gdb.spawn().context("gdb could not be started")?);
     let output = gdb.0.stdout.take().context("gdb has an output")?;
-    counted(BufReader::new(output)).map(Ok)
+    parse_counts(BufReader::new(output)).map(Ok)
 }
 
 /// Counts the lines for steps, which begin with an address.
-fn counted(output: impl BufRead) -> anyhow::Result<Vec<f64>> {
+fn parse_counts(output: impl BufRead) -> anyhow::Result<Vec<f64>> {
     let mut rates = Vec::new();
     let (mut steps, mut began) = (0_u32, None);
     for line in output.lines() {

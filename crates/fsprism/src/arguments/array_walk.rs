@@ -27,7 +27,7 @@ impl OwnOptions for ArrayWalkArguments {
             None => array_walk::swept(&describe().caches),
             Some(SizeList(sizes)) => ArrayWalkOptions::new(sizes),
         };
-        options.processor_counts = self.counters.asked()?;
+        options.processor_counts = self.counters.processor_counts()?;
         Ok(suite.with_classic(Some(&ClassicOptions::ArrayWalk(options)))?)
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use record::ProcessorCount;
 use suites::NoSuite;
-use suites::classic::counted;
+use suites::classic::processor_counts;
 
 /// For suites whose phases the processor can count.
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ impl Counters {
     ///
     /// # Errors
     /// If this processor cannot count it. This is known before anything is timed.
-    pub(crate) fn asked(&self) -> Result<Vec<ProcessorCount>, NoSuite> {
-        if self.counters { Ok(counted::available()?) } else { Ok(Vec::new()) }
+    pub(crate) fn processor_counts(&self) -> Result<Vec<ProcessorCount>, NoSuite> {
+        if self.counters { Ok(processor_counts::available()?) } else { Ok(Vec::new()) }
     }
 }

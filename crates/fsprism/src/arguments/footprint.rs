@@ -12,7 +12,7 @@ use footprint_suite::TracingPlan;
 use textual::list;
 
 use crate::arguments::analysis::AnswerOptions;
-use crate::arguments::footprint_values::{self as given, CacheGiven};
+use crate::arguments::footprint_values::{self as given, CacheArgument};
 use crate::arguments::guests::{GuestKernel, InGuests};
 use crate::arguments::values;
 
@@ -313,7 +313,7 @@ pub(crate) struct CachesOptions {
     /// A cache to simulate: l1d=32k,64,8; by default this machine's caches
     #[arg(id = "caches", long = "cache", value_name = "NAME=SIZE,LINE,WAYS",
         value_parser = given::cache)]
-    pub(crate) caches: Vec<CacheGiven>,
+    pub(crate) caches: Vec<CacheArgument>,
 }
 
 /// Default number of untraced executions of each operation before the traced ones.
@@ -380,7 +380,7 @@ pub(crate) struct SimulateOptions {
     /// A cache: l1d=32k,64,8; by default this machine's caches
     #[arg(id = "caches", long = "cache", value_name = "NAME=SIZE,LINE,WAYS",
         value_parser = given::cache)]
-    pub(crate) caches: Vec<CacheGiven>,
+    pub(crate) caches: Vec<CacheArgument>,
     /// Replacement policy where --cache gives none: lru, plru (a tree) or random
     #[arg(long, value_name = "POLICY", default_value = "lru", value_parser = given::policy)]
     pub(crate) policy: CachePolicy,

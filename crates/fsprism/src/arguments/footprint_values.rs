@@ -10,7 +10,7 @@ use crate::arguments::values::size;
 
 /// A cache as `--cache` gives it: `l1d=32k,64,8,plru`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CacheGiven {
+pub(crate) struct CacheArgument {
     pub(crate) name: String,
     pub(crate) size_bytes: u64,
     pub(crate) line_bytes: u32,
@@ -20,7 +20,7 @@ pub(crate) struct CacheGiven {
 }
 
 /// Parses a cache: `NAME=SIZE,LINE,WAYS`, followed by any settings that are not the default.
-pub(crate) fn cache(text: &str) -> Result<CacheGiven, String> {
+pub(crate) fn cache(text: &str) -> Result<CacheArgument, String> {
     let wrong = || "write a cache as NAME=SIZE,LINE,WAYS: l1d=32k,64,8".to_owned();
     let (name, rest) = text.split_once('=').ok_or_else(wrong)?;
     if !is_level(name) {
@@ -32,7 +32,7 @@ pub(crate) fn cache(text: &str) -> Result<CacheGiven, String> {
     let line_bytes = next()?.parse().map_err(|_| wrong())?;
     let ways = next()?.parse().map_err(|_| wrong())?;
     let (name, policy, inclusion) = (name.to_owned(), None, None);
-    let mut given = CacheGiven { name, size_bytes, line_bytes, ways, policy, inclusion };
+    let mut given = CacheArgument { name, size_bytes, line_bytes, ways, policy, inclusion };
     for word in parts {
         let is_new = if let Ok(named) = policy_named(word) {
             given.policy.replace(named).is_none()

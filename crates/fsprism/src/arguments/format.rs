@@ -4,7 +4,7 @@ use ::report::export::BonnieForm;
 use clap::{Args, ValueEnum};
 
 use crate::arguments::analysis::AnswerFormat;
-use crate::exit::Blame;
+use crate::exit::OrInputError;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct OutputOptions {
@@ -48,7 +48,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// The corresponding format of an answer that is not a run, which has only these two.
-    pub(crate) fn of_answers(self) -> Option<AnswerFormat> {
+    pub(crate) fn for_answers(self) -> Option<AnswerFormat> {
         match self {
             Self::Terminal => Some(AnswerFormat::Terminal),
             Self::Json => Some(AnswerFormat::Json),
@@ -86,6 +86,6 @@ impl Format {
             | Self::Fio
             | Self::Markdown => return Ok(()),
         };
-        form.check(suite).blame_input()
+        form.check(suite).or_input_error()
     }
 }

@@ -36,7 +36,8 @@ impl InGuests {
     /// The record of a run that starts now.
     pub(crate) fn record(
         &self,
-        (command, suite): (&str, &str),
+        command: &str,
+        suite: &str,
         kind: RunKind,
         seed: Option<u64>,
     ) -> RunRecord {

@@ -35,7 +35,7 @@ Examples:
 }
 
 pub(crate) fn survey_examples() -> String {
-    let made: Vec<&str> = FileSystem::made().map(|one| one.row().name).collect();
+    let made: Vec<&str> = FileSystem::makeable().map(|one| one.row().name).collect();
     let targets = TARGETS.replace("FILE SYSTEMS", &made.join("  "));
     format!("{targets}\n{SURVEY_EXAMPLES}\n{EXIT_STATUS}")
 }

@@ -10,7 +10,7 @@ use crate::arguments::format::OutputOptions;
 use crate::arguments::help::loads_help;
 use crate::arguments::making::Making;
 use crate::arguments::values;
-use crate::exit::Blame;
+use crate::exit::OrInputError;
 
 /// Default time to spend measuring.
 pub(crate) const BUDGET: Duration = Duration::from_secs(120);
@@ -188,7 +188,7 @@ impl Lasting {
             let (time, all) = (time.as_secs_f64(), budget.as_secs_f64());
             let why = format!("--replicate {time}s is longer than the budget of {all}s");
             let then = "give a shorter --replicate, or a --budget of some twenty times that";
-            return Err(anyhow::anyhow!("{why}: {then}")).blame_input();
+            return Err(anyhow::anyhow!("{why}: {then}")).or_input_error();
         }
         Ok(self.replicate.map(|time| time.as_secs_f64()))
     }

@@ -7,7 +7,7 @@ use record::machine::Machine;
 use crate::arguments::values;
 
 /// Most sizes in a list; more would not make a better curve.
-const MOST: usize = 64;
+const SIZES_MAX: usize = 64;
 
 /// The sizes of a file, or of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,9 +25,9 @@ pub(crate) struct SizeList(pub(crate) Vec<u64>);
 /// Parses sizes: `1m`, `128k,1m,64m`.
 pub(super) fn list(text: &str) -> Result<SizeList, String> {
     let sizes: Vec<u64> = text.split(',').map(values::size).collect::<Result<_, _>>()?;
-    match sizes.len() <= MOST {
+    match sizes.len() <= SIZES_MAX {
         true => Ok(SizeList(sizes)),
-        false => Err(format!("there can be at most {MOST} sizes: give fewer")),
+        false => Err(format!("there can be at most {SIZES_MAX} sizes: give fewer")),
     }
 }
 

@@ -92,7 +92,7 @@ pub(crate) enum Align {
 impl OwnOptions for SpriteLfsArguments {
     fn shape(self, suite: Suite, _targets: &[String]) -> Result<Suite, NoSuite> {
         let mut run = self.run();
-        run.options.processor_counts = self.counters.asked()?;
+        run.options.processor_counts = self.counters.processor_counts()?;
         let suite = suite.with_classic(Some(&ClassicOptions::SpriteLfs(run)))?;
         Ok(if self.are_sizes_placed() { suite.placing_sizes() } else { suite })
     }

@@ -43,9 +43,9 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 /// Parses the time to spend measuring: at most ten years, which is longer than anybody waits and
 /// short enough for time arithmetic not to overflow.
 pub(crate) fn budget(text: &str) -> Result<Duration, String> {
-    const MOST: Duration = Duration::from_secs(87_600 * 3600);
+    const BUDGET_MAX: Duration = Duration::from_secs(87_600 * 3600);
     let budget = time(text)?;
-    if budget <= MOST {
+    if budget <= BUDGET_MAX {
         Ok(budget)
     } else {
         Err("a budget must be at most 87600h, which is ten years".to_owned())

@@ -11,7 +11,7 @@ use textual::{list, shell_word};
 use super::Arguments;
 use super::suite_first::suite_first;
 use crate::commands::suites;
-use crate::exit::Blame;
+use crate::exit::OrInputError;
 use crate::output;
 
 /// How many suites to name when more than that take an option.
@@ -28,7 +28,7 @@ pub(crate) fn parse() -> anyhow::Result<Arguments> {
         let words: Vec<String> =
             words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
         match instead(&error, &words) {
-            Some(sentence) => Err(anyhow::anyhow!(sentence)).blame_input(),
+            Some(sentence) => Err(anyhow::anyhow!(sentence)).or_input_error(),
             None => end(&with_takers(error, &words)),
         }
     })

@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Survey(Box<Survey>),
     /// Measure one suite
     #[command(after_long_help = run_examples())]
-    Run(Box<RunGiven>),
+    Run(Box<RunArgument>),
     /// Find where a performance curve breaks, and why
     #[command(after_long_help = CLIFF_EXAMPLES)]
     Cliff(CliffOptions),
@@ -103,14 +103,14 @@ impl FromArgMatches for Survey {
 
 /// What `fsprism run` was given: a suite, or what it takes without one.
 #[derive(Debug)]
-pub(crate) enum RunGiven {
+pub(crate) enum RunArgument {
     /// A suite, by its name, and what it was given.
     Suite(String, Box<ArgMatches>),
     /// None.
     NoSuite(Box<ResumeOptions>),
 }
 
-impl Args for RunGiven {
+impl Args for RunArgument {
     fn augment_args(command: clap::Command) -> clap::Command {
         // `--aged` cannot change a run that exists, and without a run it is not an option of `run`.
         let command = ResumeOptions::augment_args(command)
@@ -123,7 +123,7 @@ impl Args for RunGiven {
     }
 }
 
-impl FromArgMatches for RunGiven {
+impl FromArgMatches for RunArgument {
     fn from_arg_matches(given: &ArgMatches) -> Result<Self, clap::Error> {
         Ok(match given.subcommand() {
             Some((name, given)) => Self::Suite(name.to_owned(), Box::new(given.clone())),

@@ -6,28 +6,28 @@ use std::sync::atomic::AtomicBool;
 use measure::SystemClock;
 use record::{Axis, EndReason, Manifest, RunDirectory, RunKind, RunRecord};
 use runner::{RunContext, RunError, conduct_searches};
-use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, Planned, Testbed, Wanted};
+use suites::{CLIFF_SUITE, CliffError, CliffLaboratory, CliffRequest, PlannedSearch, Testbed};
 
 use crate::arguments::cliff::CliffOptions;
-use crate::exit::{Blame, Done, InterruptedEarly};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome};
 use crate::output::progress::Progress;
-use crate::output::{self, Form};
+use crate::output::{self, ReportForm};
 use crate::session::start::{self, SinceStart};
 use crate::session::targets::Choice;
 
 /// `fsprism cliff`.
-pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
+pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Outcome> {
     let stop = Arc::new(AtomicBool::new(false));
     if let Some(path) = &options.out {
-        RunDirectory::check_new(path).blame_input()?;
+        RunDirectory::check_new(path).or_input_error()?;
     }
     let suite = format!("{CLIFF_SUITE}/{}", Axis::from(options.axis).name());
     options.output.format.check(&suite)?;
     let run = runner::run_record("cliff", &suite, options.seed);
-    let asked = asked(options, run.seed);
-    asked.check().blame_input()?;
-    let choice = if asked.axis == Axis::VolumeSize {
-        Choice::ForVolumes(&options.targets, asked.high.map(|largest| largest.value))
+    let request = request(options, run.seed);
+    request.check().or_input_error()?;
+    let choice = if request.axis == Axis::VolumeSize {
+        Choice::ForVolumes(&options.targets, request.high.map(|largest| largest.value))
     } else {
         Choice::ForCliffs(&options.targets)
     };
@@ -35,32 +35,32 @@ pub(crate) fn cliff(options: &CliffOptions) -> anyhow::Result<Done> {
     let (clock, _, clock_record) = start::clock();
     let scratch = options.making.scratch();
     let manifest = runner::manifest(run, scratch, clock_record);
-    let plans: Result<Vec<Planned>, CliffError> =
-        testbed.live.iter().map(|live| suites::plan(live, &manifest.machine, &asked)).collect();
-    let plans = plans.blame_input()?;
+    let plans: Result<Vec<PlannedSearch>, CliffError> =
+        testbed.live.iter().map(|live| suites::plan(live, &manifest.machine, &request)).collect();
+    let plans = plans.or_input_error()?;
     let manifest = Manifest {
         targets: testbed.records(),
         scratch: runner::recorded_scratch(scratch),
         run: run_record(options, &plans, manifest.run),
         ..manifest
     };
-    let reserved = runner::run_directory(options.out.as_deref(), &manifest.run).blame_input()?;
-    let mut directory = reserved.begin(&manifest).blame_input()?;
-    let searched = search(testbed, &plans, options, &mut directory, (&stop, clock));
+    let reserved = runner::run_directory(options.out.as_deref(), &manifest.run).or_input_error()?;
+    let mut directory = reserved.begin(&manifest).or_input_error()?;
+    let searched = search(testbed, &plans, options, &mut directory, &stop, clock);
     let reason = match searched {
         Err(error) if error.is::<InterruptedEarly>() => return Err(error),
         other => other,
     };
-    let form = Form::full(options.output.format);
+    let form = ReportForm::full(options.output.format);
     let document = output::print_measured(&directory, &form)?;
     let reason = reason?;
     output::print_path(directory.path(), &form)?;
-    Ok(Done::of(reason, &document))
+    Ok(Outcome::of_run(reason, &document))
 }
 
 /// What the command line asks for.
-fn asked(options: &CliffOptions, seed: u64) -> Wanted {
-    Wanted {
+fn request(options: &CliffOptions, seed: u64) -> CliffRequest {
+    CliffRequest {
         axis: options.axis.into(),
         low: options.low,
         high: options.high,
@@ -80,10 +80,11 @@ fn asked(options: &CliffOptions, seed: u64) -> Wanted {
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
 fn search(
     testbed: Testbed,
-    plans: &[Planned],
+    plans: &[PlannedSearch],
     options: &CliffOptions,
     directory: &mut RunDirectory,
-    (stop, clock): (&Arc<AtomicBool>, SystemClock),
+    stop: &Arc<AtomicBool>,
+    clock: SystemClock,
 ) -> anyhow::Result<EndReason> {
     let Testbed { live, workshop } = testbed;
     let made = CliffLaboratory::new(live, plans, stop, clock);
@@ -100,16 +101,15 @@ fn search(
     let mut progress = Progress::new(&[], options.budget);
     let stopwatch = SinceStart::now();
     let on_busy = options.making.on_busy.into();
-    let mut surroundings =
-        RunContext { stopwatch: &stopwatch, observer: &mut progress, stop, on_busy };
+    let mut context = RunContext { stopwatch: &stopwatch, observer: &mut progress, stop, on_busy };
     let searches: Vec<_> = plans.iter().map(|plan| plan.search.clone()).collect();
     let ended =
-        conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut surroundings);
+        conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut context);
     progress.finish();
     let is_guarded = workshop.is_guarded();
     let full = laboratory.full_scratch();
     let closed = Testbed::close(laboratory.into_targets(), workshop);
-    let reason = ended.map_err(RunError::of_search)?;
+    let reason = ended.map_err(RunError::for_search)?;
     start::check_guarded(is_guarded, "begin the search again")?;
     if let Some(full) = full {
         anyhow::bail!(
@@ -123,7 +123,7 @@ fn search(
 }
 
 /// Completes the record of the run with what is known once its searches are planned.
-fn run_record(options: &CliffOptions, plans: &[Planned], run: RunRecord) -> RunRecord {
+fn run_record(options: &CliffOptions, plans: &[PlannedSearch], run: RunRecord) -> RunRecord {
     RunRecord {
         kind: RunKind::Searched,
         seed: plans.first().map_or(run.seed, |plan| plan.search.seed),

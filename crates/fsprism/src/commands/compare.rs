@@ -15,32 +15,32 @@ use crate::arguments::format::Format;
 use crate::arguments::reports::CompareOptions;
 use crate::arguments::values::Gate;
 use crate::commands::plan;
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 use crate::session::{named, runs};
 
 /// Reads the runs and prints how they compare.
-pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
+pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Outcome> {
     let factors =
         options.factors.iter().map(|name| Factor::named(name.trim())).collect::<Result<_, _>>();
-    let factors = factors.blame_input()?;
-    let Asked { paths, first_side } = asked(options).blame_input()?;
+    let factors = factors.or_input_error()?;
+    let RunsToCompare { paths, first_side } = runs_to_compare(options).or_input_error()?;
     if let Some(percent) = options.plan_for {
         if first_side.is_some_and(|firsts| firsts < paths.len()) {
             let why = "--plan-for takes the runs of one command, not two sides";
-            return Err(anyhow!("{why}: name one directory of runs")).blame_input();
+            return Err(anyhow!("{why}: name one directory of runs")).or_input_error();
         }
         let metric = ComparedMetric::named(&options.metric);
         let how = How { metric, level: options.confidence, ..How::default() };
-        return plan::print(&paths, (percent, &how), options.output.format);
+        return plan::print(&paths, percent, &how, options.output.format);
     }
     if !options.fail_above.is_empty() && (paths.len() < 2 || first_side == Some(paths.len())) {
         let why = "--fail-above is for what got worse from one run or side to the next";
-        return Err(anyhow!("{why}: name two")).blame_input();
+        return Err(anyhow!("{why}: name two")).or_input_error();
     }
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>();
-    let runs = name_runs(&paths, runs.blame_input()?);
+    let runs = name_runs(&paths, runs.or_input_error()?);
     let how = How {
         metric: ComparedMetric::named(&options.metric),
         factors,
@@ -49,32 +49,32 @@ pub(crate) fn compare(options: &CompareOptions) -> anyhow::Result<Done> {
         unlike: options.unlike,
         first_side,
     };
-    let document = compare_runs(&runs, &how).blame_input()?;
+    let document = compare_runs(&runs, &how).or_input_error()?;
     // A gate that is wrong must be refused before anything is printed.
-    let gated = options.fail_above.iter().map(|gate| Gated::of(gate, &runs, &how));
-    let gated = gated.collect::<anyhow::Result<Vec<Gated<'_>>>>().blame_input()?;
-    let width = output::terminal_options().width;
-    let done = output::print_answer(options.output.format, &document, || match options.full {
-        true => document.text(width),
-        false => document.summary(width),
-    })?;
+    let gates = options.fail_above.iter().map(|gate| JudgedGate::compare(gate, &runs, &how));
+    let gates = gates.collect::<anyhow::Result<Vec<JudgedGate<'_>>>>().or_input_error()?;
+    let done =
+        output::print_answer(options.output.format, &document, |width| match options.full {
+            true => document.text(width),
+            false => document.summary(width),
+        })?;
     let mut ends = done;
-    for one in &gated {
+    for one in &gates {
         ends = one.judge(&document, ends);
     }
     Ok(ends)
 }
 
 /// A gate (`--fail-above`) and the comparison that it is judged by.
-struct Gated<'a> {
+struct JudgedGate<'a> {
     gate: &'a Gate,
     /// A comparison in the gate's own metric; `None` if that is the metric shown.
     own: Option<CompareDocument>,
 }
 
-impl<'a> Gated<'a> {
+impl<'a> JudgedGate<'a> {
     /// Compares the runs in the gate's metric, if that is not the one shown.
-    fn of(gate: &'a Gate, runs: &[NamedRun], shown: &How) -> anyhow::Result<Self> {
+    fn compare(gate: &'a Gate, runs: &[NamedRun], shown: &How) -> anyhow::Result<Self> {
         let metric = gate.metric.as_deref().map(ComparedMetric::named);
         let Some(metric) = metric.filter(|metric| *metric != shown.metric) else {
             return Ok(Self { gate, own: None });
@@ -93,7 +93,7 @@ impl<'a> Gated<'a> {
 
     /// Reports the gate's result and returns how the command now ends. Failing takes precedence
     /// over being undecided.
-    fn judge(&self, shown: &CompareDocument, before: Done) -> Done {
+    fn judge(&self, shown: &CompareDocument, before: Outcome) -> Outcome {
         let answer = self.own.as_ref().unwrap_or(shown).gate(self.gate.percent / 100.0);
         let of = self.gate.metric.as_ref().map_or_else(String::new, |name| format!("{name}: "));
         let (failure, blindness) = (answer.failure(), answer.blindness());
@@ -102,8 +102,8 @@ impl<'a> Gated<'a> {
             output::say(&said);
         }
         match (failure, blindness) {
-            (Some(_), _) => Done::WithFailures,
-            (None, Some(_)) if before == Done::Well => Done::Undecided,
+            (Some(_), _) => Outcome::WithFailures,
+            (None, Some(_)) if before == Outcome::Success => Outcome::Undecided,
             (None, _) => before,
         }
     }
@@ -119,26 +119,25 @@ impl<'a> Gated<'a> {
 }
 
 /// Prints how the targets compare over all runs in a directory of runs.
-pub(crate) fn over_runs(group: &Path, format: Format) -> anyhow::Result<Done> {
-    let paths = runs::of_group(group).unwrap_or_default();
+pub(crate) fn over_runs(group: &Path, format: Format) -> anyhow::Result<Outcome> {
+    let paths = runs::in_group(group).unwrap_or_default();
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let runs = paths.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>()?;
     let how = How { first_side: Some(runs.len()), ..How::default() };
     let document = compare_runs(&name_runs(&paths, runs), &how)?;
-    let width = output::terminal_options().width;
-    let format = format.of_answers().unwrap_or(AnswerFormat::Terminal);
-    output::print_answer(format, &document, || document.text(width))
+    let format = format.for_answers().unwrap_or(AnswerFormat::Terminal);
+    output::print_answer(format, &document, |width| document.text(width))
 }
 
 /// The runs in order, and how many of them are the first side, if there are sides.
-struct Asked {
+struct RunsToCompare {
     paths: Vec<PathBuf>,
     first_side: Option<usize>,
 }
 
-impl Asked {
+impl RunsToCompare {
     /// Refuses a run that is named twice: counted twice, it would make chance look significant.
-    fn once(self) -> anyhow::Result<Self> {
+    fn refuse_duplicates(self) -> anyhow::Result<Self> {
         let real: Vec<PathBuf> =
             self.paths.iter().map(|path| path.canonicalize().unwrap_or(path.clone())).collect();
         let twice = (0..real.len()).find(|&place| real[..place].contains(&real[place]));
@@ -153,24 +152,24 @@ impl Asked {
 }
 
 /// Which runs to compare. A directory of runs stands for all runs in it, which form one side.
-fn asked(options: &CompareOptions) -> anyhow::Result<Asked> {
+fn runs_to_compare(options: &CompareOptions) -> anyhow::Result<RunsToCompare> {
     if !options.a.is_empty() {
         let mut paths = all_of(&options.a);
         let first_side = Some(paths.len());
         paths.extend(all_of(&options.b));
-        return Asked { paths, first_side }.once();
+        return RunsToCompare { paths, first_side }.refuse_duplicates();
     }
     let named = named::runs_or_latest(&options.runs)?;
-    let groups: Vec<Option<Vec<PathBuf>>> = named.iter().map(|path| runs::of_group(path)).collect();
+    let groups: Vec<Option<Vec<PathBuf>>> = named.iter().map(|path| runs::in_group(path)).collect();
     let of_group = groups.iter().flatten().count();
     match (of_group, groups.len()) {
-        (0, _) => Asked { paths: named, first_side: None }.once(),
+        (0, _) => RunsToCompare { paths: named, first_side: None }.refuse_duplicates(),
         (1, 1) | (2, 2) => {
             let mut sides = groups.into_iter().flatten();
             let mut paths = sides.next().unwrap_or_default();
             let first_side = Some(paths.len());
             paths.extend(sides.flatten());
-            Asked { paths, first_side }.once()
+            RunsToCompare { paths, first_side }.refuse_duplicates()
         }
         _ => Err(anyhow!(
             "name one or two directories of several runs and no single run, or choose the sides \
@@ -181,6 +180,6 @@ fn asked(options: &CompareOptions) -> anyhow::Result<Asked> {
 
 /// The named runs, with directories of runs replaced by the runs in them.
 fn all_of(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let each = paths.iter().map(|path| runs::of_group(path).unwrap_or_else(|| vec![path.clone()]));
+    let each = paths.iter().map(|path| runs::in_group(path).unwrap_or_else(|| vec![path.clone()]));
     each.flatten().collect()
 }

@@ -14,14 +14,14 @@ use file_system::FileSystem;
 use footprint_guest::TracedCall;
 
 use crate::commands::{papers, suites};
-use crate::exit::Done;
+use crate::exit::Outcome;
 use crate::output;
 
 /// The zsh function that completes a target: a file system or a directory.
 const ZSH_TARGETS: &str = "_fsprism_targets";
 
 /// Prints the completion script for a shell. `whole` is the definition of the whole command line.
-pub(crate) fn completions(shell: Shell, mut whole: Command) -> anyhow::Result<Done> {
+pub(crate) fn completions(shell: Shell, mut whole: Command) -> anyhow::Result<Outcome> {
     // The script also needs what commands define lazily.
     whole.build();
     let pages = names_below(&whole);
@@ -36,14 +36,14 @@ pub(crate) fn completions(shell: Shell, mut whole: Command) -> anyhow::Result<Do
         script.push_str(&without_option(&command, &pages));
     }
     output::print(&script)?;
-    Ok(Done::Well)
+    Ok(Outcome::Success)
 }
 
 /// The command, with the known words as possible values of its arguments.
 fn informed(command: Command, pages: &[String]) -> Command {
     let name = command.get_name().to_owned();
     command
-        .mut_args(|argument| match known(&name, argument.get_id().as_str(), pages) {
+        .mut_args(|argument| match known_values(&name, argument.get_id().as_str(), pages) {
             words if words.is_empty() => argument,
             words => argument.value_parser(PossibleValuesParser::new(words)),
         })
@@ -52,7 +52,7 @@ fn informed(command: Command, pages: &[String]) -> Command {
 
 /// The known values of an argument; most arguments have none. `pages` are the names of the manual
 /// pages, which are those of commands.
-fn known(command: &str, argument: &str, pages: &[String]) -> Vec<String> {
+fn known_values(command: &str, argument: &str, pages: &[String]) -> Vec<String> {
     let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
     match (command, argument) {
         (_, "targets") => owned(file_systems()),
@@ -66,7 +66,7 @@ fn known(command: &str, argument: &str, pages: &[String]) -> Vec<String> {
 }
 
 fn file_systems() -> Vec<&'static str> {
-    FileSystem::made().map(|made| made.row().name).collect()
+    FileSystem::makeable().map(|made| made.row().name).collect()
 }
 
 /// The benchmarks of a suite; its command has the suite's name.
@@ -115,7 +115,8 @@ fn without_option(command: &Command, pages: &[String]) -> String {
 
 fn operands(lines: &mut String, command: &Command, condition: &str, pages: &[String]) {
     let operands = command.get_positionals();
-    let words = operands.flat_map(|one| known(command.get_name(), one.get_id().as_str(), pages));
+    let words =
+        operands.flat_map(|one| known_values(command.get_name(), one.get_id().as_str(), pages));
     let words: Vec<String> = words.collect();
     if !words.is_empty() {
         let words = words.join(" ");

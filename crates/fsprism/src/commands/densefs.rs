@@ -15,33 +15,33 @@ use textual::{Columns, plain_text};
 use crate::arguments::densefs::{
     DensefsCommand, DensefsOptions, MkfsOptions, MountOptions, TransferOptions,
 };
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 /// Size of the lines that a DenseFS consists of, in bytes.
 const LINE_BYTES: u64 = 64;
 
 /// Runs a subcommand of `fsprism densefs`.
-pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Done> {
+pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Outcome> {
     match command {
         DensefsCommand::Mkfs(options) => mkfs(options),
         DensefsCommand::Mount(options) => mount(options),
         DensefsCommand::Stat(options) => stat(options),
-        DensefsCommand::Check(options) => checked(options),
+        DensefsCommand::Check(options) => check_arena(options),
         DensefsCommand::Import(options) => import(options),
         DensefsCommand::Export(options) => export(options),
     }
 }
 
-fn mkfs(options: &MkfsOptions) -> anyhow::Result<Done> {
+fn mkfs(options: &MkfsOptions) -> anyhow::Result<Outcome> {
     let root = DenseFs::new_root(options.mode);
     let request = NewArena { bytes: options.size, root, overwrites: options.overwrite };
-    make(&options.arena, &request).blame_input()?;
-    Ok(Done::Well)
+    make(&options.arena, &request).or_input_error()?;
+    Ok(Outcome::Success)
 }
 
 /// Mounts a DenseFS and leaves a process running that serves it.
-fn mount(options: &MountOptions) -> anyhow::Result<Done> {
+fn mount(options: &MountOptions) -> anyhow::Result<Outcome> {
     if options.serve || options.foreground {
         return serve(options);
     }
@@ -55,21 +55,21 @@ fn mount(options: &MountOptions) -> anyhow::Result<Done> {
         output.read_to_end(&mut said)?;
     }
     if said == MOUNTED {
-        return Ok(Done::Well);
+        return Ok(Outcome::Success);
     }
     let output = child.wait_with_output()?;
     let why = String::from_utf8_lossy(&output.stderr);
     let why = why.trim().trim_start_matches("fsprism: ").to_owned();
-    Err(anyhow::anyhow!(why)).blame_input()
+    Err(anyhow::anyhow!(why)).or_input_error()
 }
 
 /// What the serving process prints as soon as the file system is mounted.
 const MOUNTED: &[u8] = b"mounted\n";
 
 /// Serves a mount until it is unmounted, or until a signal asks to unmount it.
-fn serve(options: &MountOptions) -> anyhow::Result<Done> {
-    let files = DenseFs::attach(&options.arena).blame_input()?;
-    let mut mount = Mount::on(&options.directory, files).blame_input()?;
+fn serve(options: &MountOptions) -> anyhow::Result<Outcome> {
+    let files = DenseFs::attach(&options.arena).or_input_error()?;
+    let mut mount = Mount::on(&options.directory, files).or_input_error()?;
     let mut unmounter = mount.unmounter();
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::spawn(move || {
@@ -87,7 +87,7 @@ fn serve(options: &MountOptions) -> anyhow::Result<Done> {
         rustix::stdio::dup2_stderr(&nothing)?;
     }
     mount.serve()?;
-    Ok(Done::Well)
+    Ok(Outcome::Success)
 }
 
 /// How full a DenseFS is.
@@ -98,12 +98,12 @@ struct Usage {
     free_bytes: u64,
 }
 
-fn stat(options: &DensefsOptions) -> anyhow::Result<Done> {
-    let files = DenseFs::attach(&options.arena).blame_input()?;
+fn stat(options: &DensefsOptions) -> anyhow::Result<Outcome> {
+    let files = DenseFs::attach(&options.arena).or_input_error()?;
     let usage = files.usage()?;
     let answer =
         Usage { path: options.arena.clone(), bytes: usage.bytes, free_bytes: usage.free_bytes };
-    output::print_answer(options.output.format, &answer, || {
+    output::print_answer(options.output.format, &answer, |_| {
         let mut columns = Columns::headed(["", "bytes", "share"]);
         let share = |bytes: u64| textual::percent(bytes as f64 / usage.bytes.max(1) as f64);
         for (what, bytes) in [("used", usage.bytes - usage.free_bytes), ("free", usage.free_bytes)]
@@ -116,7 +116,7 @@ fn stat(options: &DensefsOptions) -> anyhow::Result<Done> {
 
 /// What a check found.
 #[derive(Debug, Serialize)]
-struct Checked {
+struct CheckAnswer {
     path: PathBuf,
     /// The first problem found; `None` if the DenseFS is whole.
     problem: Option<String>,
@@ -127,11 +127,11 @@ struct Checked {
     free_bytes: u64,
 }
 
-fn checked(options: &DensefsOptions) -> anyhow::Result<Done> {
-    let files = DenseFs::attach(&options.arena).blame_input()?;
-    let found = files.check().blame_input()?;
+fn check_arena(options: &DensefsOptions) -> anyhow::Result<Outcome> {
+    let files = DenseFs::attach(&options.arena).or_input_error()?;
+    let found = files.check().or_input_error()?;
     let report = found.unwrap_or_default();
-    let answer = Checked {
+    let answer = CheckAnswer {
         path: options.arena.clone(),
         problem: found.err().map(|problem| problem.to_string()),
         directories: report.directories,
@@ -140,8 +140,8 @@ fn checked(options: &DensefsOptions) -> anyhow::Result<Done> {
         stock_bytes: report.lines_in_stock * LINE_BYTES,
         free_bytes: report.lines_free * LINE_BYTES,
     };
-    let done = output::print_answer(options.output.format, &answer, || words_of(&found, options))?;
-    Ok(if found.is_ok() { done } else { Done::WithFailures })
+    let done = output::print_answer(options.output.format, &answer, |_| words_of(&found, options))?;
+    Ok(if found.is_ok() { done } else { Outcome::WithFailures })
 }
 
 fn words_of(found: &Result<check::Report, check::Problem>, options: &DensefsOptions) -> String {
@@ -150,8 +150,8 @@ fn words_of(found: &Result<check::Report, check::Problem>, options: &DensefsOpti
     match found {
         Ok(report) => format!(
             "{path} is whole: {} and {} in {} bytes\n",
-            counted(report.directories, "directory", "directories"),
-            counted(report.others, "other file", "other files"),
+            count_of(report.directories, "directory", "directories"),
+            count_of(report.others, "other file", "other files"),
             textual::grouped((report.lines_used * LINE_BYTES) as f64),
         ),
         Err(problem) => format!(
@@ -160,32 +160,32 @@ fn words_of(found: &Result<check::Report, check::Problem>, options: &DensefsOpti
     }
 }
 
-fn import(options: &TransferOptions) -> anyhow::Result<Done> {
-    let files = DenseFs::attach(&options.arena).blame_input()?;
-    say(&files.import(&options.directory)?, &options.directory, &options.arena)
+fn import(options: &TransferOptions) -> anyhow::Result<Outcome> {
+    let files = DenseFs::attach(&options.arena).or_input_error()?;
+    print_copied(&files.import(&options.directory)?, &options.directory, &options.arena)
 }
 
-fn export(options: &TransferOptions) -> anyhow::Result<Done> {
-    let files = DenseFs::attach(&options.arena).blame_input()?;
+fn export(options: &TransferOptions) -> anyhow::Result<Outcome> {
+    let files = DenseFs::attach(&options.arena).or_input_error()?;
     let copied = match files.export(&options.directory) {
-        Err(why @ densefs_process::CopyError::NotEmpty { .. }) => Err(why).blame_input()?,
+        Err(why @ densefs_process::CopyError::NotEmpty { .. }) => Err(why).or_input_error()?,
         copied => copied?,
     };
-    say(&copied, &options.arena, &options.directory)
+    print_copied(&copied, &options.arena, &options.directory)
 }
 
 /// `1 directory`, `2,000 directories`.
-fn counted(count: u64, one: &str, many: &str) -> String {
+fn count_of(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", textual::grouped(count as f64), if count == 1 { one } else { many })
 }
 
-fn say(copied: &CopyTotals, from: &Path, to: &Path) -> anyhow::Result<Done> {
+fn print_copied(copied: &CopyTotals, from: &Path, to: &Path) -> anyhow::Result<Outcome> {
     let mut text = format!(
         "copied {}, {} with {} and {} from {} to {}\n",
-        counted(copied.directories, "directory", "directories"),
-        counted(copied.files, "file", "files"),
-        counted(copied.bytes, "byte", "bytes"),
-        counted(copied.others, "other inode", "other inodes"),
+        count_of(copied.directories, "directory", "directories"),
+        count_of(copied.files, "file", "files"),
+        count_of(copied.bytes, "byte", "bytes"),
+        count_of(copied.others, "other inode", "other inodes"),
         plain_text(&from.to_string_lossy()),
         plain_text(&to.to_string_lossy()),
     );
@@ -197,5 +197,5 @@ fn say(copied: &CopyTotals, from: &Path, to: &Path) -> anyhow::Result<Done> {
         ));
     }
     output::print(&text)?;
-    Ok(if copied.left_out.is_empty() { Done::Well } else { Done::WithFailures })
+    Ok(if copied.left_out.is_empty() { Outcome::Success } else { Outcome::WithFailures })
 }

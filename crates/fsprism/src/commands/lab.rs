@@ -2,23 +2,20 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use ::lab::command::Command;
 use ::lab::kernel::{self, Request};
 use ::lab::{Boot, BootError, Image, ImageParts, Kernel, Lab, image};
 use serde::Serialize;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::lab::{BuildOptions, LabCommand, LabRunOptions, StatusOptions};
-use crate::exit::{Blame, Done, InterruptedEarly};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome};
 use crate::output;
-use crate::session::start::this_program;
+use crate::session::start::{self, this_program};
 
 /// Runs a subcommand of `fsprism lab`.
-pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<Done> {
-    let lab = Lab::for_user().blame_input()?;
+pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<Outcome> {
+    let lab = Lab::for_user().or_input_error()?;
     match command {
         LabCommand::Build(options) => build(&lab, options),
         LabCommand::Run(options) => run(&lab, options),
@@ -28,24 +25,24 @@ pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<Done> {
 
 /// What was built.
 #[derive(Debug, Serialize)]
-struct Built {
+struct BuildAnswer {
     kernel: Kernel,
     image: Image,
 }
 
-fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Done> {
-    let request = request(options).blame_input()?;
+fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Outcome> {
+    let request = request(options).or_input_error()?;
     let made = || {
         let plan = kernel::plan(lab, &request)?;
         plan.sentence().iter().for_each(|sentence| output::say(sentence));
         kernel::build(lab, &plan, &output::say)
     };
-    let kernel = if let Request::Files(_) = request { made().blame_input()? } else { made()? };
+    let kernel = if let Request::Files(_) = request { made().or_input_error()? } else { made()? };
     let image =
         image::build(lab, ImageParts { kernel: &kernel, program: &this_program()?, further: &[] })?;
-    let built = Built { kernel, image };
-    output::print_answer(options.output.format, &built, || {
-        let Built { kernel, image } = &built;
+    let built = BuildAnswer { kernel, image };
+    output::print_answer(options.output.format, &built, |_| {
+        let BuildAnswer { kernel, image } = &built;
         format!("kernel  {}\nimage   {}\n", kernel.directory.display(), image.file.display())
     })
 }
@@ -69,17 +66,14 @@ fn request(options: &BuildOptions) -> anyhow::Result<Request> {
     }
 }
 
-fn status(lab: &Lab, options: &StatusOptions) -> anyhow::Result<Done> {
+fn status(lab: &Lab, options: &StatusOptions) -> anyhow::Result<Outcome> {
     let status = ::lab::status::status(lab)?;
-    output::print_answer(options.output.format, &status, || status.text())
+    output::print_answer(options.output.format, &status, |_| status.text())
 }
 
-fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Done> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
-    let kernel = kernel::find(lab, options.kernel.as_deref()).blame_input()?;
+fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Outcome> {
+    let stop = start::flag_of_signals()?;
+    let kernel = kernel::find(lab, options.kernel.as_deref()).or_input_error()?;
     let image =
         image::build(lab, ImageParts { kernel: &kernel, program: &this_program()?, further: &[] })?;
     let boot = Boot {
@@ -95,7 +89,7 @@ fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Done> {
         Ok(ran) => {
             let mut stdout = std::io::stdout().lock();
             let _reader_has_gone = stdout.write_all(&ran.output).and_then(|()| stdout.flush());
-            Ok(Done::As(ran.status))
+            Ok(Outcome::ExitStatus(ran.status))
         }
         Err(BootError::Stopped) => Err(InterruptedEarly.into()),
         Err(error) => Err(error.into()),

@@ -4,18 +4,18 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::arguments::MachineOptions;
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 /// Directories whose storage is described if none is named. They need not exist.
 const BY_DEFAULT: [&str; 2] = ["/var/tmp", "."];
 
 /// Prints the description of this machine.
-pub(crate) fn machine(options: &MachineOptions) -> anyhow::Result<Done> {
+pub(crate) fn machine(options: &MachineOptions) -> anyhow::Result<Outcome> {
     let directories = directories(options)?;
     let mut machine = ::machine::describe::describe();
     machine.storage = ::machine::describe::storage(&directories);
-    output::print_answer(options.output.format, &machine, || {
+    output::print_answer(options.output.format, &machine, |_| {
         ::report::render_machine(&machine, &output::terminal_options())
     })
 }
@@ -27,7 +27,7 @@ fn directories(options: &MachineOptions) -> anyhow::Result<Vec<PathBuf>> {
             let refusal = anyhow::anyhow!(
                 "cannot describe the storage of {path}: {error}; name a directory that is there"
             );
-            return Err(refusal).blame_input();
+            return Err(refusal).or_input_error();
         }
     }
     Ok(match &options.directories[..] {

@@ -6,7 +6,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
 use crate::arguments::ManOptions;
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 /// When the command line last changed.
@@ -14,16 +14,16 @@ const DATE: &str = "2026-11-29";
 const VERSION: &str = concat!("fsprism ", env!("CARGO_PKG_VERSION"));
 
 /// Prints the page of a command, or of fsprism itself.
-pub(crate) fn man_page(options: &ManOptions, whole: Command) -> anyhow::Result<Done> {
+pub(crate) fn man_page(options: &ManOptions, whole: Command) -> anyhow::Result<Outcome> {
     let mut whole = whole.disable_help_subcommand(true);
     whole.build();
-    let (above, command) = found(&whole, &options.command).blame_input()?;
+    let (above, command) = find(&whole, &options.command).or_input_error()?;
     output::print(&page(above, command)?)?;
-    Ok(Done::Well)
+    Ok(Outcome::Success)
 }
 
 /// The command that these words lead to, and its parent.
-fn found<'a>(
+fn find<'a>(
     whole: &'a Command,
     words: &[String],
 ) -> anyhow::Result<(Option<&'a Command>, &'a Command)> {
@@ -80,7 +80,7 @@ fn synopsis(command: &Command) -> Roff {
         if arg.is_last_set() {
             words.push(roman("-- "));
         }
-        words.extend(called(arg));
+        words.extend(usage_of(arg));
         words.push(roman(if is_required { "" } else { "]" }));
         if arg.is_positional() && matches!(arg.get_action(), ArgAction::Append) {
             words.push(roman("..."));
@@ -100,7 +100,7 @@ fn synopsis(command: &Command) -> Roff {
 }
 
 /// An option with its value, or an operand.
-fn called(arg: &Arg) -> Vec<Inline> {
+fn usage_of(arg: &Arg) -> Vec<Inline> {
     let option = match (arg.get_long(), arg.get_short()) {
         (Some(long), _) => Some(format!("--{long}")),
         (None, Some(short)) => Some(format!("-{short}")),

@@ -8,19 +8,19 @@ use serde::{Serialize, Serializer};
 use textual::{Layout, plain_text, widest};
 
 use crate::arguments::RunsOptions;
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
-use crate::session::runs::{MANIFEST, of_group};
+use crate::session::runs::{MANIFEST, in_group};
 
 /// The runs in a directory, oldest first.
 #[derive(Debug, Serialize)]
 struct Runs {
-    runs: Vec<Found>,
+    runs: Vec<ListedRun>,
 }
 
 /// A run directory.
 #[derive(Debug, Serialize)]
-struct Found {
+struct ListedRun {
     #[serde(serialize_with = "as_text")]
     path: PathBuf,
     /// When it began, in UTC; `None` if it cannot be read.
@@ -43,8 +43,8 @@ enum State {
     Unreadable(String),
 }
 
-impl Found {
-    fn of(path: PathBuf) -> Self {
+impl ListedRun {
+    fn read(path: PathBuf) -> Self {
         match Run::read(&path) {
             Ok(run) => Self {
                 started: Some(run.manifest.run.started.clone()),
@@ -85,13 +85,13 @@ impl Found {
 }
 
 /// Lists the runs in a directory.
-pub(crate) fn runs(options: &RunsOptions) -> anyhow::Result<Done> {
-    let runs = Runs { runs: found(&options.directory).blame_input()? };
-    output::print_answer(options.output.format, &runs, || text(&runs, &options.directory))
+pub(crate) fn runs(options: &RunsOptions) -> anyhow::Result<Outcome> {
+    let runs = Runs { runs: list(&options.directory).or_input_error()? };
+    output::print_answer(options.output.format, &runs, |_| text(&runs, &options.directory))
 }
 
 /// The directories in `directory` that have a manifest, and the runs in directories of runs.
-fn found(directory: &Path) -> anyhow::Result<Vec<Found>> {
+fn list(directory: &Path) -> anyhow::Result<Vec<ListedRun>> {
     let entries = fs::read_dir(directory).map_err(|error| {
         anyhow::anyhow!("cannot list {}: {error}; name a directory of runs", directory.display())
     })?;
@@ -99,9 +99,9 @@ fn found(directory: &Path) -> anyhow::Result<Vec<Found>> {
     let paths = paths.collect::<Result<Vec<PathBuf>, _>>()?;
     let runs = |path: PathBuf| match path.join(MANIFEST).symlink_metadata() {
         Ok(_) => vec![path],
-        Err(_) => of_group(&path).unwrap_or_default(),
+        Err(_) => in_group(&path).unwrap_or_default(),
     };
-    let mut found: Vec<Found> = paths.into_iter().flat_map(runs).map(Found::of).collect();
+    let mut found: Vec<ListedRun> = paths.into_iter().flat_map(runs).map(ListedRun::read).collect();
     found.sort_by(|a, b| (&a.started, &a.path).cmp(&(&b.started, &b.path)));
     Ok(found)
 }
@@ -131,7 +131,8 @@ fn text(runs: &Runs, directory: &Path) -> String {
         return format!("no runs in {directory}; {how}\n");
     }
     let heading = ["run", "suite", "targets", "state", "blocks"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(heading).chain(runs.runs.iter().map(Found::row)).collect();
+    let rows: Vec<_> =
+        std::iter::once(heading).chain(runs.runs.iter().map(ListedRun::row)).collect();
     let widths = (0..5).map(|column| widest(rows.iter().map(|row| &row[column]))).collect();
     let layout = Layout { left: 4, widths };
     let table: String = rows.iter().map(|row| layout.line(row) + "\n").collect();

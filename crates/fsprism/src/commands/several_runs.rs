@@ -9,7 +9,6 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -18,14 +17,14 @@ use ::report::compare::CompareOptions;
 use anyhow::{Context, anyhow};
 use record::{GroupDirectory, GroupMember, Line, Run};
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::measuring::Measuring;
 use crate::commands::{compare, plan};
-use crate::exit::{Blame, Done, INTERRUPTED};
+use crate::exit::{INTERRUPTED, OrInputError, Outcome};
 use crate::output;
-use crate::session::runs::{NAME, of_group, without};
+use crate::session::runs::{NAME, in_group, without};
+use crate::session::start;
 
 /// How often to check whether a run has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -33,23 +32,20 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 const NOT_OF_ONE_RUN: [&str; 5] = ["--runs", "--plan-for", "--out", "--format", "--seed"];
 
 /// Measures `count` runs as the command line says, and prints how the targets compare over them.
-pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyhow::Result<Done> {
+pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyhow::Result<Outcome> {
     let format = measuring.output.format;
-    if format.of_answers().is_none() {
+    if format.for_answers().is_none() {
         let why = match measuring.plan_for {
             Some(_) => "--plan-for prints a plan, and only as terminal or json",
             None => "--runs prints how targets compare over all runs, and only as terminal or json",
         };
         let then = "choose one of these, then export each run with `fsprism report RUN --format`";
-        return Err(anyhow!("{why}: {then}")).blame_input();
+        return Err(anyhow!("{why}: {then}")).or_input_error();
     }
     let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let group = runner::directory_of_runs(measuring.out.as_deref(), &started, command);
-    let group = group.blame_input()?;
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
+    let group = group.or_input_error()?;
+    let stop = start::flag_of_signals()?;
     if measuring.plan_for.is_some() {
         let each = match measuring.blocks {
             Some(blocks) => textual::plural(blocks as usize, "block"),
@@ -68,9 +64,9 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
         if stop.load(Ordering::Relaxed) {
             return interrupted(group);
         }
-        let run = group.add(&format!("{NAME}{number}")).blame_input()?;
+        let run = group.add(&format!("{NAME}{number}")).or_input_error()?;
         let seed = measuring.seed.map(|seed| seed.wrapping_add(u64::from(number - 1)));
-        let status = one(&run, seed, &stop)?;
+        let status = measure_one(&run, seed, &stop)?;
         // A run that was refused has left nothing in it.
         run.give_up_if_empty();
         match status.code() {
@@ -80,7 +76,7 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
             // The run itself has said why.
             Some(code) => {
                 group.give_up_if_empty();
-                return Ok(Done::As(u8::try_from(code).unwrap_or(1)));
+                return Ok(Outcome::ExitStatus(u8::try_from(code).unwrap_or(1)));
             }
             None if stop.load(Ordering::Relaxed) => return interrupted(group),
             None => return Err(anyhow!("run {number} was killed by a signal ({status})")),
@@ -89,23 +85,23 @@ pub(crate) fn measure(command: &str, count: u32, measuring: &Measuring) -> anyho
     output::say(&group.path().display().to_string());
     let done = match measuring.plan_for {
         Some(percent) => {
-            let paths = of_group(group.path()).unwrap_or_default();
-            let format = format.of_answers().unwrap_or(AnswerFormat::Terminal);
-            plan::print(&paths, (percent, &CompareOptions::default()), format)?
+            let paths = in_group(group.path()).unwrap_or_default();
+            let format = format.for_answers().unwrap_or(AnswerFormat::Terminal);
+            plan::print(&paths, percent, &CompareOptions::default(), format)?
         }
         None => compare::over_runs(group.path(), format)?,
     };
-    Ok(if has_failures { Done::WithFailures } else { done })
+    Ok(if has_failures { Outcome::WithFailures } else { done })
 }
 
 /// Ends the command after a signal. What has been measured so far is kept.
-fn interrupted(group: GroupDirectory) -> anyhow::Result<Done> {
+fn interrupted(group: GroupDirectory) -> anyhow::Result<Outcome> {
     let path = group.path().to_owned();
     group.give_up_if_empty();
     if path.exists() {
         output::say(&path.display().to_string());
     }
-    Ok(Done::Interrupted)
+    Ok(Outcome::Interrupted)
 }
 
 /// Whether the run in the directory reached its end, even if some of it failed.
@@ -116,13 +112,17 @@ fn has_ended(directory: &Path) -> bool {
 
 /// Makes one run, in its own process and process group. That way each signal reaches it exactly
 /// once, from here, and a second one ends it immediately.
-fn one(run: &GroupMember<'_>, seed: Option<u64>, stop: &AtomicBool) -> anyhow::Result<ExitStatus> {
+fn measure_one(
+    run: &GroupMember<'_>,
+    seed: Option<u64>,
+    stop: &AtomicBool,
+) -> anyhow::Result<ExitStatus> {
     let directory = run.path().as_os_str();
-    let mut held = run.route().blame_input()?.into_os_string();
+    let mut held = run.route().or_input_error()?.into_os_string();
     held.push(" ");
     held.push(directory);
     let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let mut arguments = of_one_run(std::env::args_os().skip(1));
+    let mut arguments = arguments_of_one_run(std::env::args_os().skip(1));
     let seed = seed.map(|seed| OsString::from(format!("--seed={seed}")));
     let own = ["--drop-caches".into(), OsString::from("--out"), directory.to_owned()];
     // Right after the command's name: further back, they could come after a `--`.
@@ -148,7 +148,7 @@ fn one(run: &GroupMember<'_>, seed: Option<u64>, stop: &AtomicBool) -> anyhow::R
 }
 
 /// The arguments that all runs have in common.
-fn of_one_run(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+fn arguments_of_one_run(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     without(arguments, &NOT_OF_ONE_RUN)
 }
 
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn a_single_run_has_what_is_not_of_all() {
         let of = |text: &str| {
-            let kept = of_one_run(text.split(' ').map(OsString::from));
+            let kept = arguments_of_one_run(text.split(' ').map(OsString::from));
             kept.join(std::ffi::OsStr::new(" ")).into_string().expect("it is text")
         };
         assert_eq!(

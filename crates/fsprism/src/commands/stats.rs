@@ -16,12 +16,12 @@ use crate::arguments::analysis::{
     Analysis, AnovaOptions, AnswerFormat, BetterDirection, ChangepointOptions, IntervalOptions,
     Model, ScalabilityOptions, SeriesOptions,
 };
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 use crate::session::input::Input;
 
 /// Reads the data, analyses it and prints the answer.
-pub(crate) fn stats(analysis: &Analysis) -> anyhow::Result<Done> {
+pub(crate) fn stats(analysis: &Analysis) -> anyhow::Result<Outcome> {
     match analysis {
         Analysis::Anova(options) => anova(options),
         Analysis::Interval(options) => interval(options),
@@ -32,9 +32,9 @@ pub(crate) fn stats(analysis: &Analysis) -> anyhow::Result<Done> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
-fn anova(options: &AnovaOptions) -> anyhow::Result<Done> {
+fn anova(options: &AnovaOptions) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.table)?;
-    let grid = Grid::parse(&input.name, &input.text).blame_input()?;
+    let grid = Grid::parse(&input.name, &input.text).or_input_error()?;
     // As in prose, a comma may be followed by a space.
     let factors: Vec<String> =
         options.factors.iter().map(|factor| factor.trim().to_owned()).collect();
@@ -43,9 +43,9 @@ fn anova(options: &AnovaOptions) -> anyhow::Result<Done> {
         Some(response) if !factors.is_empty() => {
             Observations::long(&grid, response.trim(), &factors)
         }
-        Some(_) | None => return Err(unnamed_columns(&grid)).blame_input(),
+        Some(_) | None => return Err(unnamed_columns(&grid)).or_input_error(),
     };
-    let observations = observations.blame_input()?;
+    let observations = observations.or_input_error()?;
     let model = match options.model {
         Model::Additive => ModelChoice::Additive,
         Model::Multiplicative => ModelChoice::Multiplicative,
@@ -63,9 +63,8 @@ fn anova(options: &AnovaOptions) -> anyhow::Result<Done> {
         }
         other => input.refused(&other),
     };
-    let answer = AnovaAnswer::new(&observations, &how).map_err(refused).blame_input()?;
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &answer, || answer.text(width))
+    let answer = AnovaAnswer::new(&observations, &how).map_err(refused).or_input_error()?;
+    output::print_answer(options.output.format, &answer, |width| answer.text(width))
 }
 
 /// Says which columns to name: `... has the columns a, b and c (--response c --factors a,b)`.
@@ -99,20 +98,20 @@ struct Group {
 /// Analyses each group separately.
 fn intervals_by(
     input: &Input,
-    (column, by): (&str, &str),
+    column: &str,
+    by: &str,
     question: &IntervalQuestion,
     format: AnswerFormat,
-) -> anyhow::Result<Done> {
-    let groups = series_by(&input.name, &input.text, column, by).blame_input()?;
+) -> anyhow::Result<Outcome> {
+    let groups = series_by(&input.name, &input.text, column, by).or_input_error()?;
     let answered = |(level, values): (String, Vec<f64>)| {
         let answer = IntervalAnswer::new(&values, question);
-        let answer = answer.map_err(|why| input.refused(&why)).blame_input()?;
+        let answer = answer.map_err(|why| input.refused(&why)).or_input_error()?;
         Ok(Group { level, answer })
     };
     let groups = groups.into_iter().map(answered).collect::<anyhow::Result<Vec<Group>>>()?;
     let answer = Groups { by: by.to_owned(), groups };
-    let width = output::terminal_options().width;
-    output::print_answer(format, &answer, || {
+    output::print_answer(format, &answer, |width| {
         let text = |group: &Group| {
             format!("{by} {}: {}", plain_text(&group.level), group.answer.text(width))
         };
@@ -120,26 +119,24 @@ fn intervals_by(
     })
 }
 
-fn interval(options: &IntervalOptions) -> anyhow::Result<Done> {
+fn interval(options: &IntervalOptions) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.file)?;
     let (quantiles, level) = (options.quantiles.clone(), options.confidence);
     let question = IntervalQuestion { quantiles, level };
     if let (Some(column), Some(by)) = (&options.column, &options.by) {
-        return intervals_by(&input, (column, by), &question, options.output.format);
+        return intervals_by(&input, column, by, &question, options.output.format);
     }
-    let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
+    let values = series(&input.name, &input.text, options.column.as_deref()).or_input_error()?;
     let answer = IntervalAnswer::new(&values, &question).map_err(|why| input.refused(&why));
-    let answer = answer.blame_input()?;
-    output::print_answer(options.output.format, &answer, || {
-        answer.text(output::terminal_options().width)
-    })
+    let answer = answer.or_input_error()?;
+    output::print_answer(options.output.format, &answer, |width| answer.text(width))
 }
 
 fn changepoint(
     ChangepointOptions { series: options, penalty, better }: &ChangepointOptions,
-) -> anyhow::Result<Done> {
+) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.file)?;
-    let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
+    let values = series(&input.name, &input.text, options.column.as_deref()).or_input_error()?;
     let better = match better {
         Some(BetterDirection::Lower) => BetterValues::Smaller,
         Some(BetterDirection::Higher) => BetterValues::Larger,
@@ -147,25 +144,22 @@ fn changepoint(
     };
     let method = penalty.map_or(ChangepointMethod::ByLength, ChangepointMethod::Penalty);
     let answer = ChangepointAnswer::new(&values, better, method).map_err(|why| input.refused(&why));
-    let answer = answer.blame_input()?;
-    output::print_answer(options.output.format, &answer, || answer.text())
+    let answer = answer.or_input_error()?;
+    output::print_answer(options.output.format, &answer, |_| answer.text())
 }
 
-fn steady_state(options: &SeriesOptions) -> anyhow::Result<Done> {
+fn steady_state(options: &SeriesOptions) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.file)?;
-    let values = series(&input.name, &input.text, options.column.as_deref()).blame_input()?;
+    let values = series(&input.name, &input.text, options.column.as_deref()).or_input_error()?;
     let answer = SteadyStateAnswer::new(&values, Rule::default());
-    let answer = answer.map_err(|why| input.refused(&why)).blame_input()?;
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &answer, || answer.text(width))
+    let answer = answer.map_err(|why| input.refused(&why)).or_input_error()?;
+    output::print_answer(options.output.format, &answer, |width| answer.text(width))
 }
 
-fn scalability(options: &ScalabilityOptions) -> anyhow::Result<Done> {
+fn scalability(options: &ScalabilityOptions) -> anyhow::Result<Outcome> {
     let input = Input::read(&options.file)?;
-    let (n, x) = pairs(&input.name, &input.text, "n", "x").blame_input()?;
+    let (n, x) = pairs(&input.name, &input.text, "n", "x").or_input_error()?;
     let answer = ScalabilityAnswer::new(&n, &x, options.fit.into(), options.confidence);
-    let answer = answer.map_err(|why| input.refused(&why)).blame_input()?;
-    output::print_answer(options.output.format, &answer, || {
-        answer.text(output::terminal_options().width)
-    })
+    let answer = answer.map_err(|why| input.refused(&why)).or_input_error()?;
+    output::print_answer(options.output.format, &answer, |width| answer.text(width))
 }

@@ -11,7 +11,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::exit::Blame;
+use crate::exit::OrInputError;
 
 /// A file to write, as a name in an open directory. The directory stays open from the check to the
 /// write, so that it makes no difference if something else takes its path in between.
@@ -25,8 +25,8 @@ pub(crate) struct Destination {
 
 impl Destination {
     /// The file at a path. Its directory must exist.
-    pub(crate) fn at(path: &Path) -> anyhow::Result<Self> {
-        Self::found(path).blame_input()
+    pub(crate) fn new(path: &Path) -> anyhow::Result<Self> {
+        Self::check(path).or_input_error()
     }
 
     /// Its path, for messages.
@@ -45,7 +45,7 @@ impl Destination {
         Ok(Some(beginning))
     }
 
-    fn found(path: &Path) -> anyhow::Result<Self> {
+    fn check(path: &Path) -> anyhow::Result<Self> {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -138,7 +138,7 @@ mod tests {
         fs::create_dir(at("directory")).expect("ours");
         fs::create_dir(at("theirs")).expect("ours");
         fs::write(at("theirs/file"), "theirs").expect("ours");
-        let destination = Destination::at(&at("directory/file")).expect("its directory is there");
+        let destination = Destination::new(&at("directory/file")).expect("its directory is there");
         fs::rename(at("directory"), at("moved")).expect("ours");
         symlink(at("theirs"), at("directory")).expect("ours");
         destination.write(b"first").expect("it is held");
@@ -155,11 +155,11 @@ mod tests {
     fn what_was_a_file_or_nothing_when_it_was_checked_is_no_stream_later() {
         let place = tempfile::tempdir().expect("a temporary directory");
         let at = |name: &str| place.path().join(name);
-        let destination = Destination::at(&at("page")).expect("nothing is there");
+        let destination = Destination::new(&at("page")).expect("nothing is there");
         symlink("/dev/null", at("page")).expect("ours");
         let refused = destination.write(b"page").expect_err("it is a link now").to_string();
         assert!(refused.contains("symbolic link"), "{refused}");
-        let stream = Destination::at(&at("page")).expect("it leads to a stream");
+        let stream = Destination::new(&at("page")).expect("it leads to a stream");
         stream.write(b"page").expect("it takes everything");
         fs::remove_file(at("page")).expect("ours");
         fs::write(at("page"), "theirs").expect("ours");
@@ -172,7 +172,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a temporary directory");
         for path in ["none/file", ".", "sub/.."] {
             fs::create_dir_all(place.path().join("sub")).expect("ours");
-            assert!(Destination::at(&place.path().join(path)).is_err(), "{path}");
+            assert!(Destination::new(&place.path().join(path)).is_err(), "{path}");
         }
     }
 }

@@ -17,7 +17,7 @@ use textual::{plain_json, plain_path, plain_text, program, shell_path};
 
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::format::Format;
-use crate::exit::{self, Blame, Done, INTERRUPTED, UNDECIDED};
+use crate::exit::{self, INTERRUPTED, OrInputError, Outcome, UNDECIDED};
 
 /// A report is as wide as the terminal, in columns, but within these bounds.
 const WIDTH_MIN: usize = 60;
@@ -27,8 +27,8 @@ const WIDTH_UNKNOWN: usize = WIDTH_MAX;
 
 /// Whether the terminal understands escape sequences: `TERM` must be set, and not to `dumb`.
 pub(crate) fn takes_escapes() -> bool {
-    let said = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    said("TERM").is_some_and(|terminal| terminal != "dumb")
+    let terminal = std::env::var_os("TERM").filter(|value| !value.is_empty());
+    terminal.is_some_and(|terminal| terminal != "dumb")
 }
 
 /// Options of the terminal report, from the terminal and `NO_COLOR`.
@@ -44,7 +44,7 @@ pub(crate) fn terminal_options() -> Options {
 
 /// What a run's report contains, and in which format.
 #[derive(Clone, Debug)]
-pub(crate) struct Form {
+pub(crate) struct ReportForm {
     pub(crate) format: Format,
     /// Whether the terminal gets the full report instead of only the closing screen.
     pub(crate) is_full: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Form {
     pub(crate) loads: Vec<Load>,
 }
 
-impl Form {
+impl ReportForm {
     /// A form that includes the full report on the terminal.
     pub(crate) fn full(format: Format) -> Self {
         Self { format, is_full: true, loads: Vec::new() }
@@ -69,7 +69,10 @@ impl Form {
 
 /// Prints a run that was just measured in the requested form, and writes its page. Returns the
 /// analysis.
-pub(crate) fn print_measured(directory: &RunDirectory, form: &Form) -> anyhow::Result<Document> {
+pub(crate) fn print_measured(
+    directory: &RunDirectory,
+    form: &ReportForm,
+) -> anyhow::Result<Document> {
     let run = directory.read()?;
     let source = form.source(&run, directory.path());
     print_report(&source, form)?;
@@ -78,8 +81,8 @@ pub(crate) fn print_measured(directory: &RunDirectory, form: &Form) -> anyhow::R
 }
 
 /// Prints the run at a path, without writing a page.
-pub(crate) fn print_run(path: &Path, form: &Form) -> anyhow::Result<Document> {
-    let run = Run::read(path).blame_input()?;
+pub(crate) fn print_run(path: &Path, form: &ReportForm) -> anyhow::Result<Document> {
+    let run = Run::read(path).or_input_error()?;
     let source = form.source(&run, path);
     print_report(&source, form)?;
     Ok(source.document)
@@ -101,7 +104,7 @@ fn say_busy(document: &Document) {
 }
 
 /// Prints the report of a run in the requested form.
-pub(crate) fn print_report(source: &AnalysedRun<'_>, form: &Form) -> anyhow::Result<()> {
+pub(crate) fn print_report(source: &AnalysedRun<'_>, form: &ReportForm) -> anyhow::Result<()> {
     let AnalysedRun { run, path, document, .. } = source;
     // These three formats have both among their warnings.
     if !matches!(form.format, Format::Terminal | Format::Json | Format::Html) {
@@ -123,52 +126,51 @@ pub(crate) fn print_report(source: &AnalysedRun<'_>, form: &Form) -> anyhow::Res
             counted
         }
         Format::Terminal if form.is_full || !::report::has_answer(document) => {
-            ::report::render_terminal(document, &terminal_options()) + &counted(source)
+            ::report::render_terminal(document, &terminal_options()) + &counts(source)
         }
         Format::Terminal => {
             let mistakes = ::report::check::of_classic(source).map(|document| document.found);
-            ::report::render_answer(document, path, mistakes, &terminal_options())
-                + &counted(source)
+            ::report::render_answer(document, path, mistakes, &terminal_options()) + &counts(source)
         }
         Format::Json => export::render_json(document),
         Format::Csv => export::render_csv(run),
         Format::CsvSummary => export::render_csv_summary(document),
         Format::Html => ::report::render_html(std::slice::from_ref(source)),
-        Format::Bmf => told(export::render_bmf(document, run)),
-        Format::GithubSmaller => told(export::render_github(document, run, Direction::Smaller)),
-        Format::GithubBigger => told(export::render_github(document, run, Direction::Bigger)),
+        Format::Bmf => text_of(export::render_bmf(document, run)),
+        Format::GithubSmaller => text_of(export::render_github(document, run, Direction::Smaller)),
+        Format::GithubBigger => text_of(export::render_github(document, run, Direction::Bigger)),
         Format::Openmetrics => {
-            told(export::render_openmetrics(document, &Latencies::read(run, path)))
+            text_of(export::render_openmetrics(document, &Latencies::read(run, path)))
         }
-        Format::Fio => told(export::render_fio(document, run, &Latencies::read(run, path))),
-        Format::Markdown => told(export::render_markdown(document, run)),
-        Format::Bonnie => of_bonnie(BonnieForm::Table, document, run)?,
-        Format::BonniePlusPlus => of_bonnie(BonnieForm::Csv, document, run)?,
+        Format::Fio => text_of(export::render_fio(document, run, &Latencies::read(run, path))),
+        Format::Markdown => text_of(export::render_markdown(document, run)),
+        Format::Bonnie => bonnie_text(BonnieForm::Table, document, run)?,
+        Format::BonniePlusPlus => bonnie_text(BonnieForm::Csv, document, run)?,
     };
     print(&text)
 }
 
 /// The text of what was counted in a run, and in the one beside it.
-fn counted(AnalysedRun { run, path, document, .. }: &AnalysedRun<'_>) -> String {
+fn counts(AnalysedRun { run, path, document, .. }: &AnalysedRun<'_>) -> String {
     let width = terminal_options().width;
     ::report::counted_by_processor(document, width) + &::report::traffic_beside(run, path, width)
 }
 
 /// The text of an export, after reporting what it had to leave out.
-fn told(export: Export) -> String {
+fn text_of(export: Export) -> String {
     export.left_out.iter().for_each(|left_out| say(&left_out.to_string()));
     export.text
 }
 
-/// Like [`told`], for Bonnie's formats, which have no place for phases that were too short.
-fn of_bonnie(form: BonnieForm, document: &Document, run: &Run) -> anyhow::Result<String> {
-    let export = form.render(document, run).blame_input()?;
+/// Like [`text_of`], for Bonnie's formats, which have no place for phases that were too short.
+fn bonnie_text(form: BonnieForm, document: &Document, run: &Run) -> anyhow::Result<String> {
+    let export = form.render(document, run).or_input_error()?;
     export.notes.iter().for_each(|note| say(note));
     Ok(export.text)
 }
 
 /// Says where a run and its page are, after its report has been printed.
-pub(crate) fn print_path(path: &Path, form: &Form) -> anyhow::Result<()> {
+pub(crate) fn print_path(path: &Path, form: &ReportForm) -> anyhow::Result<()> {
     if form.format == Format::Terminal {
         let page = path.join(page::FILE);
         let shown = |path: &Path| format!("{}\n", plain_path(path));
@@ -185,23 +187,23 @@ pub(crate) fn print_path(path: &Path, form: &Form) -> anyhow::Result<()> {
 }
 
 /// Prints the path of something that was written on request.
-pub(crate) fn print_place(path: &Path) -> anyhow::Result<()> {
+pub(crate) fn print_written(path: &Path) -> anyhow::Result<()> {
     print(&format!("{}\n", plain_path(path)))
 }
 
-/// Prints an answer to standard output.
+/// Prints an answer to standard output; `text` makes its lines for a terminal of this width.
 pub(crate) fn print_answer(
     format: AnswerFormat,
     answer: &impl Serialize,
-    text: impl FnOnce() -> String,
-) -> anyhow::Result<Done> {
+    text: impl FnOnce(usize) -> String,
+) -> anyhow::Result<Outcome> {
     match format {
-        AnswerFormat::Terminal => print(&text())?,
+        AnswerFormat::Terminal => print(&text(terminal_options().width))?,
         AnswerFormat::Json => {
             print(&(plain_json(serde_json::to_string_pretty(answer)?) + "\n"))?;
         }
     }
-    Ok(Done::Well)
+    Ok(Outcome::Success)
 }
 
 /// Prints `text`. It is not an error if the reader has gone away, as `head` does.
@@ -223,14 +225,14 @@ pub(crate) fn say(line: &str) {
 }
 
 /// The exit status of a command. Prints its error, if it has one.
-pub(crate) fn end(done: anyhow::Result<Done>) -> ExitCode {
+pub(crate) fn end(done: anyhow::Result<Outcome>) -> ExitCode {
     ExitCode::from(match done {
-        Ok(Done::Well) if page::has_failed() => 1,
-        Ok(Done::Well) => 0,
-        Ok(Done::WithFailures) => 1,
-        Ok(Done::Undecided) => UNDECIDED,
-        Ok(Done::As(status)) => status,
-        Ok(Done::Interrupted) => INTERRUPTED,
+        Ok(Outcome::Success) if page::has_failed() => 1,
+        Ok(Outcome::Success) => 0,
+        Ok(Outcome::WithFailures) => 1,
+        Ok(Outcome::Undecided) => UNDECIDED,
+        Ok(Outcome::ExitStatus(status)) => status,
+        Ok(Outcome::Interrupted) => INTERRUPTED,
         Err(error) => {
             say(&format!("fsprism: {}", exit::sentence_of(&error)));
             exit::status_of(&error)

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ::report::{AnalysedRun, page::HEAD, render_html};
 use record::RunDirectory;
 
-use crate::exit::Blame;
+use crate::exit::OrInputError;
 use crate::output::{self, destination::Destination};
 
 /// The page's name in a run directory.
@@ -43,11 +43,11 @@ fn say_failure(written: anyhow::Result<()>) {
 
 /// Where to write a page. An existing file is only replaced if it is one of our pages.
 pub(crate) fn destination(path: &Path) -> anyhow::Result<Destination> {
-    let destination = Destination::at(path)?;
+    let destination = Destination::new(path)?;
     match destination.beginning(HEAD.len()) {
         Ok(None) => Ok(destination),
         Ok(Some(head)) if is_ours(&head) => Ok(destination),
-        _ => Err(not_ours(path)).blame_input(),
+        _ => Err(not_ours(path)).or_input_error(),
     }
 }
 

@@ -19,7 +19,7 @@ const DRAWS_PER_S: u8 = 5;
 /// block; from here on, more blocks make it narrower.
 const NARROWS_FROM: u32 = 9;
 /// The largest value that `--runs` takes.
-const RUNS_MOST: u32 = 100;
+const RUNS_MAX: u32 = 100;
 
 /// Shows how a run progresses: with a live bar on a terminal, with a line per block elsewhere.
 pub(crate) struct Progress {
@@ -166,7 +166,7 @@ impl Observer for Progress {
                 self.block_done(block, cells, blocks, &width);
             }
             Event::WillBeFull { blocks, of } => {
-                let runs = of.div_ceil(blocks.max(1)).clamp(2, RUNS_MOST);
+                let runs = of.div_ceil(blocks.max(1)).clamp(2, RUNS_MAX);
                 self.say(&format!(
                     "this run will end early, after about {}: one run holds no more, and there is \
                      time for {of}; to use it, measure several runs (--runs {runs})",
@@ -177,11 +177,11 @@ impl Observer for Progress {
                 let name = self.names.get(cell as usize).map_or("", String::as_str);
                 self.say(&format!("thrown away and run again: {name}: {why}"));
             }
-            Event::Waiting { busy, most } => {
+            Event::Waiting { busy, time_max } => {
                 let who = plain_text(&busy.who()).into_owned();
-                let most = most.as_secs_f64().ceil();
+                let limit_s = time_max.as_secs_f64().ceil();
                 self.say(&format!(
-                    "{who}: waiting until the machine is quiet, for {most:.0} s at most (with \
+                    "{who}: waiting until the machine is quiet, for {limit_s:.0} s at most (with \
                      --on-busy measure, fsprism does not wait)"
                 ));
             }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use textual::plain_text;
 
-use crate::exit::Blame;
+use crate::exit::OrInputError;
 
 /// A file's text, and what to call the file in messages.
 pub(crate) struct Input {
@@ -21,7 +21,7 @@ impl Input {
             let mut text = String::new();
             let read = io::stdin().lock().read_to_string(&mut text);
             read.map_err(|error| anyhow::anyhow!("cannot read standard input: {error}"))
-                .blame_input()?;
+                .or_input_error()?;
             return Ok(Self { name: "standard input".to_owned(), text: unmarked(&text) });
         }
         let name = path.display().to_string();
@@ -31,7 +31,7 @@ impl Input {
             }
             anyhow::anyhow!("cannot read {name}: {error}")
         });
-        let text = text.blame_input()?;
+        let text = text.or_input_error()?;
         Ok(Self { name, text: unmarked(&text) })
     }
 

@@ -11,28 +11,28 @@ use suites::Suite;
 use textual::{did_you_mean, list};
 
 use crate::arguments::measuring::Measuring;
-use crate::exit::Blame;
-use crate::output::Form;
+use crate::exit::OrInputError;
+use crate::output::ReportForm;
 
 /// Load files must be smaller than this.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// The form of the report that was asked for with a run.
-pub(crate) fn form(measuring: &Measuring) -> anyhow::Result<Form> {
+pub(crate) fn report_form(measuring: &Measuring) -> anyhow::Result<ReportForm> {
     let loads = named(&measuring.loads)?;
-    Ok(Form { format: measuring.output.format, is_full: measuring.full, loads })
+    Ok(ReportForm { format: measuring.output.format, is_full: measuring.full, loads })
 }
 
 /// The loads with these names or in these files, each once.
 pub(crate) fn named(texts: &[String]) -> anyhow::Result<Vec<Load>> {
     let mut loads: Vec<Load> =
-        texts.iter().map(|text| one(text)).collect::<anyhow::Result<_>>().blame_input()?;
+        texts.iter().map(|text| load(text)).collect::<anyhow::Result<_>>().or_input_error()?;
     let mut seen = BTreeSet::new();
     loads.retain(|load| seen.insert(load.name.clone()));
     Ok(loads)
 }
 
-fn one(text: &str) -> anyhow::Result<Load> {
+fn load(text: &str) -> anyhow::Result<Load> {
     let path = Path::new(text);
     if path.extension().is_some_and(|extension| extension == "toml") {
         let cannot = || format!("cannot read {text}");
@@ -72,14 +72,14 @@ pub(crate) fn check_known(loads: &[Load], runs: &[Run]) -> anyhow::Result<()> {
         load.name,
         did_you_mean(benchmark, names.iter().copied())
     );
-    Err(refusal).blame_input()
+    Err(refusal).or_input_error()
 }
 
 /// Reduces the suite to the benchmarks that the loads need; keeps all of them without a load.
-pub(crate) fn only_what_they_take(loads: &[Load], suite: Suite) -> anyhow::Result<Suite> {
+pub(crate) fn needed_benchmarks(loads: &[Load], suite: Suite) -> anyhow::Result<Suite> {
     check(loads, &suite)?;
     let taken = loads.iter().flat_map(Load::benchmarks).map(str::to_owned);
-    suite.matching(&taken.collect::<Vec<_>>()).blame_input()
+    suite.matching(&taken.collect::<Vec<_>>()).or_input_error()
 }
 
 /// Refuses loads whose operations the suite does not measure.
@@ -96,5 +96,5 @@ pub(crate) fn check(loads: &[Load], suite: &Suite) -> anyhow::Result<()> {
         suite.name,
         did_you_mean(benchmark, names.iter().copied())
     );
-    Err(refusal).blame_input()
+    Err(refusal).or_input_error()
 }

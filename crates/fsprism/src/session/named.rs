@@ -8,18 +8,18 @@ use anyhow::anyhow;
 
 use super::runs::{self, MANIFEST};
 use crate::arguments::measuring::LATEST;
-use crate::exit::Blame;
+use crate::exit::OrInputError;
 use crate::output;
 
 /// The runs with these names. Without names, the latest run, which is reported.
 pub(crate) fn runs_or_latest(names: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     match names {
         [] => {
-            let latest = latest(Path::new(runner::RUNS)).blame_input()?;
+            let latest = latest(Path::new(runner::RUNS)).or_input_error()?;
             output::say(&format!("the latest run: {}", latest.display()));
             Ok(vec![latest])
         }
-        names => Ok(names.iter().map(|name| of_file(name)).collect()),
+        names => Ok(names.iter().map(|name| run_of_file(name)).collect()),
     }
 }
 
@@ -38,21 +38,21 @@ pub(crate) fn single_runs_or_latest(names: &[PathBuf]) -> anyhow::Result<Vec<Pat
         }
     };
     let named = runs_or_latest(names)?;
-    named.into_iter().map(single).collect::<anyhow::Result<_>>().blame_input()
+    named.into_iter().map(single).collect::<anyhow::Result<_>>().or_input_error()
 }
 
 /// The run that `--resume` names. Without a name, the latest run, which is reported.
-pub(crate) fn resumed(path: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn run_to_resume(path: &Path) -> anyhow::Result<PathBuf> {
     if path != Path::new(LATEST) || path.exists() {
-        return Ok(of_file(path));
+        return Ok(run_of_file(path));
     }
-    let latest = latest(Path::new(runner::RUNS)).blame_input()?;
+    let latest = latest(Path::new(runner::RUNS)).or_input_error()?;
     output::say(&format!("the latest run: {}", latest.display()));
     Ok(latest)
 }
 
 /// Replaces a file in a run directory, such as its page, by the directory.
-fn of_file(path: &Path) -> PathBuf {
+fn run_of_file(path: &Path) -> PathBuf {
     let parent = path.parent().filter(|_| path.is_file());
     // A bare file name is in the working directory.
     let directory = parent.map(|parent| match parent.as_os_str().is_empty() {
@@ -86,7 +86,7 @@ fn runs_in(directory: &Path) -> Vec<(SystemTime, PathBuf)> {
 /// When a run was started, or the last of several.
 fn begun(path: &Path) -> Option<SystemTime> {
     let of_run = |run: &Path| fs::metadata(run.join(MANIFEST)).ok()?.modified().ok();
-    match runs::of_group(path) {
+    match runs::in_group(path) {
         Some(inside) => inside.iter().filter_map(|run| of_run(run)).max(),
         None => of_run(path),
     }
@@ -112,8 +112,8 @@ mod tests {
         fs::remove_dir_all(path("new")).expect("ours");
         assert_eq!(latest(place.path()).expect("there are runs"), path("group"));
         fs::write(path("old/report.html"), "").expect("ours");
-        assert_eq!(of_file(&path("old/report.html")), path("old"));
-        assert_eq!(of_file(&path("other")), path("other"));
+        assert_eq!(run_of_file(&path("old/report.html")), path("old"));
+        assert_eq!(run_of_file(&path("other")), path("other"));
         let inside = single_runs_or_latest(&[path("group")]).unwrap_err();
         let said = format!("{inside:#}");
         assert!(said.contains("holds 2 runs") && said.contains("group/run-1"), "{said}");

@@ -10,7 +10,7 @@ pub(crate) const MANIFEST: &str = "manifest.json";
 pub(crate) const NAME: &str = "run-";
 
 /// The runs in `path`, by number; `None` if it is a run itself or contains none.
-pub(crate) fn of_group(path: &Path) -> Option<Vec<PathBuf>> {
+pub(crate) fn in_group(path: &Path) -> Option<Vec<PathBuf>> {
     if path.join(MANIFEST).exists() {
         return None;
     }
@@ -63,10 +63,10 @@ mod tests {
         for name in ["run-10", "run-2", "run-1", "20260301T101500Z-survey"] {
             fs::write(place.path().join(name).join(MANIFEST), "{}").expect("ours");
         }
-        let found = of_group(place.path()).expect("it holds runs");
+        let found = in_group(place.path()).expect("it holds runs");
         let names: Vec<_> = found.iter().filter_map(|path| path.file_name()).collect();
         assert_eq!(names, ["run-1", "run-2", "run-10"]);
-        assert_eq!(of_group(&found[0]), None);
-        assert_eq!(of_group(&place.path().join("other")), None);
+        assert_eq!(in_group(&found[0]), None);
+        assert_eq!(in_group(&place.path().join("other")), None);
     }
 }

@@ -17,7 +17,7 @@ use suites::Testbed;
 use textual::shell_path;
 
 use crate::arguments::making::Making;
-use crate::exit::{Blame, INTERRUPTED, InterruptedEarly};
+use crate::exit::{INTERRUPTED, InterruptedEarly, OrInputError};
 use crate::output;
 use crate::session::targets::{Choice, choose};
 
@@ -39,6 +39,8 @@ impl Stopwatch for SinceStart {
 
 /// This process's lock, kept until it ends: by then, everything it made has been removed.
 static LOCK: OnceLock<MeasuringLock> = OnceLock::new();
+/// The signals that ask for the end.
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 /// How often a waiting run checks whether its turn has come.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
@@ -49,7 +51,7 @@ pub(crate) fn check_calls() -> anyhow::Result<()> {
         "{call}(2) is blocked here ({why}): allow it in the container's filter of system calls \
          (seccomp), or run fsprism outside the container"
     ))
-    .blame_input()
+    .or_input_error()
 }
 
 /// Makes signals request an orderly end instead of killing the process, waits until no other run is
@@ -81,7 +83,7 @@ pub(crate) fn make(
     }
     match testbed {
         Ok(testbed) => Ok((testbed, skipped)),
-        Err(error) if error.is_of_input() => Err(error).blame_input(),
+        Err(error) if error.is_of_input() => Err(error).or_input_error(),
         Err(error) => Err(error.into()),
     }
 }
@@ -101,20 +103,28 @@ pub(crate) fn this_program() -> anyhow::Result<PathBuf> {
 }
 
 /// How the program was called, quoted for a shell, with sudo if it was called with that.
-pub(crate) fn called() -> String {
-    let called = std::env::args_os().next().unwrap_or_else(|| "fsprism".into());
-    let program = shell_path(Path::new(&called));
+pub(crate) fn invocation() -> String {
+    let program = std::env::args_os().next().unwrap_or_else(|| "fsprism".into());
+    let program = shell_path(Path::new(&program));
     // Within a root shell that sudo started, another sudo is not needed.
     let by_sudo = std::env::var("SUDO_COMMAND").unwrap_or_default();
     let is_by_sudo = by_sudo.split(' ').next().is_some_and(|path| path.ends_with("fsprism"));
     if is_by_sudo { format!("sudo {program}") } else { program }
 }
 
+/// A flag that is set by signals which ask for the end.
+pub(crate) fn flag_of_signals() -> std::io::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in SIGNALS {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
+}
+
 /// Makes signals request an orderly end.
 pub(crate) fn take_signals(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     // A second signal ends the process, and the guardian cleans up.
-    let signals = [SIGINT, SIGTERM, SIGHUP];
-    Ok(system_calls::stop_then_end(&signals, stop, i32::from(INTERRUPTED))?)
+    Ok(system_calls::stop_then_end(&SIGNALS, stop, i32::from(INTERRUPTED))?)
 }
 
 /// Raises the limit of open files as far as allowed: threads keep files open until a round is over.
@@ -136,7 +146,7 @@ pub(crate) fn take_turn(purpose: Purpose, no_wait: bool, stop: &AtomicBool) -> a
                     "{}: try again later, or leave out --no-wait to wait for it to end",
                     others(holder)
                 );
-                return Err(refusal).blame_input();
+                return Err(refusal).or_input_error();
             }
             Ok(LockAttempt::Held(holder)) => {
                 if !std::mem::replace(&mut has_said, true) {
@@ -150,7 +160,7 @@ pub(crate) fn take_turn(purpose: Purpose, no_wait: bool, stop: &AtomicBool) -> a
                     "cannot tell whether another run is measuring on this computer: {error}: \
                      leave out --no-wait to measure all the same"
                 );
-                return Err(refusal).blame_input();
+                return Err(refusal).or_input_error();
             }
             Err(error) => {
                 output::say(&format!(

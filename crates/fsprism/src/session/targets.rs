@@ -10,7 +10,7 @@ use suites::{CliffError, Suite};
 use targets::{Location, Selection, SpecError, Surroundings, TargetSpec, availability, tell_apart};
 
 use crate::arguments::making::{self, Making};
-use crate::exit::Blame;
+use crate::exit::OrInputError;
 use crate::output;
 
 const CLIFF_DEFAULT: &str = "ext4:memory=64m";
@@ -52,7 +52,7 @@ impl<'a> Choice<'a> {
                 let refusal = anyhow::anyhow!(
                     "{name} walks over memory and uses no file system: leave out {first}"
                 );
-                Err(refusal).blame_input()
+                Err(refusal).or_input_error()
             }
             (
                 Some(
@@ -69,7 +69,7 @@ impl<'a> Choice<'a> {
 
 /// Chooses targets that can be made, and reports it if their images are smaller than usual.
 pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
-    let selection = chosen(choice, making)?;
+    let selection = select(choice, making)?;
     let has_usual_size = !matches!(choice, Choice::ForVolumes(..));
     if let Some(smaller) = selection.smaller_volumes().filter(|_| has_usual_size) {
         output::say(&smaller.to_string());
@@ -77,42 +77,43 @@ pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Sele
     Ok(selection)
 }
 
-fn chosen(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
-    let around = surroundings(making);
-    let parsed = |texts: &[String]| parsed(texts, making.aged).blame_input();
-    let all = |specs: Vec<TargetSpec>, around| Selection::all(specs, around).blame_input();
+fn select(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
+    let surroundings = surroundings_for(making);
+    let parsed = |texts: &[String]| parsed(texts, making.aged).or_input_error();
+    let all =
+        |specs: Vec<TargetSpec>, surroundings| Selection::all(specs, surroundings).or_input_error();
     match choice {
-        Choice::Asked([]) => defaults(around, making.aged).blame_input(),
+        Choice::Asked([]) => defaults(surroundings, making.aged).or_input_error(),
         Choice::ForCliffs([]) => {
             let limited: TargetSpec = CLIFF_DEFAULT.parse()?;
-            let Err(why) = availability(&limited, &around) else {
-                return all(parsed(&[CLIFF_DEFAULT.to_owned()])?, around);
+            let Err(why) = availability(&limited, &surroundings) else {
+                return all(parsed(&[CLIFF_DEFAULT.to_owned()])?, surroundings);
             };
             output::say(&format!("without a target, fsprism cliff uses {CLIFF_DEFAULT}: {why}"));
-            all(parsed(&[PATH_DEFAULTS[0].to_owned()])?, around)
+            all(parsed(&[PATH_DEFAULTS[0].to_owned()])?, surroundings)
         }
-        Choice::Asked(texts) | Choice::ForCliffs(texts) => all(parsed(texts)?, around),
+        Choice::Asked(texts) | Choice::ForCliffs(texts) => all(parsed(texts)?, surroundings),
         Choice::ForVolumes(texts, most_bytes) => {
             let image_bytes = most_bytes.unwrap_or(LARGEST_VOLUME_BYTES);
-            let around = Surroundings { image_bytes, ..around };
+            let surroundings = Surroundings { image_bytes, ..surroundings };
             let check = |spec: &TargetSpec| check_volume(spec, image_bytes);
             if texts.is_empty() {
-                let specs = default_volumes(making.aged).blame_input()?;
-                specs.iter().try_for_each(check).blame_input()?;
-                return possible_volumes(specs, around).blame_input();
+                let specs = default_volumes(making.aged).or_input_error()?;
+                specs.iter().try_for_each(check).or_input_error()?;
+                return possible_volumes(specs, surroundings).or_input_error();
             }
             let specs = parsed(texts)?;
-            specs.iter().try_for_each(check).blame_input()?;
-            all(specs, around)
+            specs.iter().try_for_each(check).or_input_error()?;
+            all(specs, surroundings)
         }
         Choice::Memory => {
             let place = if Path::new(MEMORY).is_dir() { MEMORY } else { PATH_DEFAULTS[0] };
-            all(parsed(&[format!("memory={place}")])?, around)
+            all(parsed(&[format!("memory={place}")])?, surroundings)
         }
-        Choice::OfPaper(texts) => of_paper(parsed(texts)?, around),
+        Choice::OfPaper(texts) => possible_paper_targets(parsed(texts)?, surroundings),
         Choice::Recorded(manifest) => {
-            let specs = manifest.targets.iter().map(as_it_was).collect::<Result<_, _>>();
-            all(specs.blame_input()?, around)
+            let specs = manifest.targets.iter().map(recorded_spec).collect::<Result<_, _>>();
+            all(specs.or_input_error()?, surroundings)
         }
     }
 }
@@ -125,8 +126,11 @@ fn default_volumes(aged: Option<u32>) -> Result<Vec<TargetSpec>, SpecError> {
 }
 
 /// Those of `specs` that can be made, at least one.
-fn possible_volumes(specs: Vec<TargetSpec>, around: Surroundings) -> anyhow::Result<Selection> {
-    let selection = Selection::possible(specs, around);
+fn possible_volumes(
+    specs: Vec<TargetSpec>,
+    surroundings: Surroundings,
+) -> anyhow::Result<Selection> {
+    let selection = Selection::possible(specs, surroundings);
     if let (true, Some(first)) = (selection.is_empty(), selection.skipped().first()) {
         anyhow::bail!(
             "volumes of several sizes cannot be made here: {} (a directory has one size only, so \
@@ -161,13 +165,13 @@ fn check_volume(spec: &TargetSpec, most_bytes: u64) -> Result<(), CliffError> {
 
 /// Why none of a paper's targets can be made here; `None` if one can.
 pub(crate) fn why_none(texts: &[String], making: &Making) -> anyhow::Result<Option<String>> {
-    let specs = parsed(texts, making.aged).blame_input()?;
-    let selection = Selection::possible(specs, surroundings(making));
+    let specs = parsed(texts, making.aged).or_input_error()?;
+    let selection = Selection::possible(specs, surroundings_for(making));
     let first = selection.skipped().first().filter(|_| selection.is_empty());
     Ok(first.map(|one| one.why.clone()))
 }
 
-fn surroundings(making: &Making) -> Surroundings {
+fn surroundings_for(making: &Making) -> Surroundings {
     Surroundings {
         scratch: making.scratch().to_owned(),
         destroy: making.destroy_data.clone(),
@@ -189,9 +193,9 @@ fn parsed<T: AsRef<str>>(texts: &[T], aged: Option<u32>) -> Result<Vec<TargetSpe
     Ok(specs)
 }
 
-fn defaults(around: Surroundings, aged: Option<u32>) -> anyhow::Result<Selection> {
+fn defaults(surroundings: Surroundings, aged: Option<u32>) -> anyhow::Result<Selection> {
     let names: Vec<&str> = FileSystem::by_default().map(|one| one.row().name).collect();
-    let mut selection = Selection::possible(parsed(&names, aged)?, around);
+    let mut selection = Selection::possible(parsed(&names, aged)?, surroundings);
     if selection.is_empty() {
         let names = names.join(", ");
         // If root may not mount, say why: being root is not enough.
@@ -209,8 +213,11 @@ fn defaults(around: Surroundings, aged: Option<u32>) -> anyhow::Result<Selection
     Ok(selection)
 }
 
-fn of_paper(specs: Vec<TargetSpec>, around: Surroundings) -> anyhow::Result<Selection> {
-    let selection = Selection::possible(specs, around);
+fn possible_paper_targets(
+    specs: Vec<TargetSpec>,
+    surroundings: Surroundings,
+) -> anyhow::Result<Selection> {
+    let selection = Selection::possible(specs, surroundings);
     if let (true, Some(first)) = (selection.is_empty(), selection.skipped().first()) {
         let skipped = selection.skipped().iter();
         let labels: Vec<&str> = skipped.map(|one| one.target.as_str()).collect();
@@ -219,7 +226,7 @@ fn of_paper(specs: Vec<TargetSpec>, around: Surroundings) -> anyhow::Result<Sele
             labels.join(", "),
             first.why
         );
-        return Err(refusal).blame_input();
+        return Err(refusal).or_input_error();
     }
     for one in selection.skipped() {
         output::say(&format!("left out: {}: {}", one.target, one.why));
@@ -229,7 +236,7 @@ fn of_paper(specs: Vec<TargetSpec>, around: Surroundings) -> anyhow::Result<Sele
 
 /// A recorded target, with the size that it had. The default size depends on the room there is,
 /// which may have changed.
-fn as_it_was(target: &TargetRecord) -> Result<TargetSpec, SpecError> {
+fn recorded_spec(target: &TargetRecord) -> Result<TargetSpec, SpecError> {
     let mut spec: TargetSpec = target.specification.parse()?;
     spec.label.clone_from(&target.label);
     if let Location::Scratch(scratch) = &mut spec.location
@@ -253,7 +260,7 @@ pub(crate) fn making_again(manifest: &Manifest, making: &Making) -> anyhow::Resu
                 "the images of this run are in {}: resume without --scratch",
                 before.display()
             );
-            Err(refusal).blame_input()
+            Err(refusal).or_input_error()
         }
         Some(_) => Ok(making.clone()),
         None => Ok(Making { scratch: Some(before), ..making.clone() }),

@@ -9,12 +9,12 @@ use ::targets::Workshop;
 use measure::{ClockReport, SystemClock};
 use record::{Cell, ClassicOptions, EndReason, Manifest, Run, RunDirectory, RunRecord};
 use runner::{Ledger, OnBusy, Plan, RunContext, conduct};
-use suites::{Benchmark, DataFileError, Laboratory, Scope, Settings, Suite, Testbed};
+use suites::{Benchmark, DataFileError, Laboratory, LiveTarget, Scope, Settings, Suite, Testbed};
 use textual::shell_path;
 use workload::Verification;
 
 use crate::arguments::measuring::Measuring;
-use crate::exit::Blame;
+use crate::exit::OrInputError;
 use crate::output;
 use crate::output::progress::Progress;
 use crate::session::start::{self, SinceStart};
@@ -34,17 +34,19 @@ impl Session {
     /// Starts a new run: makes the targets, plans the cells, makes the run directory.
     pub(crate) fn begin(
         command: &str,
-        (suite, choice): (&Suite, Choice<'_>),
-        (measuring, out): (&Measuring, Option<&Path>),
+        suite: &Suite,
+        choice: Choice<'_>,
+        measuring: &Measuring,
+        out: Option<&Path>,
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
         if let Some(path) = out {
-            RunDirectory::check_new(path).blame_input()?;
+            RunDirectory::check_new(path).or_input_error()?;
         }
         let (testbed, skipped) = start::make(choice, &measuring.making, stop)?;
         if let Some(options) = &suite.classic {
             let are_placed = suite.are_sizes_placed;
-            suites::classic::check_room(options, are_placed, &testbed.live).blame_input()?;
+            suites::classic::check_room(options, are_placed, &testbed.live).or_input_error()?;
         }
         let data_file_bytes = match testbed.data_file_bytes(suite.file_bytes, &suite.benchmarks) {
             Err(DataFileError::Target(error)) => return Err(error.into()),
@@ -54,7 +56,7 @@ impl Session {
             {
                 0
             }
-            size => size.blame_input()?,
+            size => size.or_input_error()?,
         };
         let (clock, report, clock_record) = start::clock();
         let budget = measuring.blocks.is_none().then_some(measuring.budget());
@@ -74,37 +76,38 @@ impl Session {
             ..runner::manifest(run, scratch, clock_record)
         };
         say_what_is_cached(&manifest);
-        let reserved = runner::run_directory(out, &manifest.run).blame_input()?;
-        let directory = reserved.begin(&manifest).blame_input()?;
-        let calibrated = (clock, &report);
-        let opened = (directory, Ledger::default());
-        let plan = Plan { is_dry: measuring.dry_run, ..Plan::from_manifest(&manifest) };
-        Ok(Self::assemble(
-            testbed,
-            opened,
-            (&manifest, plan),
-            suite.benchmarks.clone(),
-            calibrated,
-            (stop, measuring.making.on_busy.into()),
-        ))
+        let reserved = runner::run_directory(out, &manifest.run).or_input_error()?;
+        let directory = reserved.begin(&manifest).or_input_error()?;
+        let benchmarks = suite.benchmarks.clone();
+        let laboratory = laboratory(testbed.live, benchmarks, &manifest, clock, &report, stop);
+        Ok(Self {
+            laboratory,
+            workshop: testbed.workshop,
+            directory,
+            plan: Plan { is_dry: measuring.dry_run, ..Plan::from_manifest(&manifest) },
+            ledger: Ledger::default(),
+            on_busy: measuring.making.on_busy.into(),
+        })
     }
 
     /// Resumes a run that was cut off or is given more time: makes its targets again and continues
     /// where its journal ends.
     pub(crate) fn resume(
-        (path, suite): (&Path, Suite),
+        path: &Path,
+        suite: Suite,
         measuring: &Measuring,
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
-        let (directory, Run { manifest, lines, .. }) = RunDirectory::resume(path).blame_input()?;
+        let (directory, Run { manifest, lines, .. }) =
+            RunDirectory::resume(path).or_input_error()?;
         let ledger = Ledger::replay(&lines);
         let suite = match &manifest.run.offered_load {
             Some(load) => suite.offering(load),
             None => suite,
         };
-        let suite = suite.with_classic(manifest.run.classic.as_ref()).blame_input()?;
+        let suite = suite.with_classic(manifest.run.classic.as_ref()).or_input_error()?;
         let suite = suite.with_custom(manifest.run.custom.as_ref());
-        let suite = suite.lasting(manifest.run.replicate_length.as_ref()).blame_input()?;
+        let suite = suite.lasting(manifest.run.replicate_length.as_ref()).or_input_error()?;
         let is_there = |cell: &Cell| {
             suite.benchmarks.iter().any(|one| one.name == cell.benchmark)
                 && manifest.targets.iter().any(|one| one.label == cell.target)
@@ -118,49 +121,30 @@ impl Session {
                 cell.target,
                 path.display()
             );
-            return Err(refusal).blame_input();
+            return Err(refusal).or_input_error();
         }
         let making = targets::making_again(&manifest, &measuring.making)?;
         let (testbed, _) = start::make(Choice::Recorded(&manifest), &making, stop)?;
         let machine = runner::machine(making.scratch());
-        runner::check_resumable(&manifest, &machine, &testbed.records()).blame_input()?;
+        runner::check_resumable(&manifest, &machine, &testbed.records()).or_input_error()?;
         let scope = Scope {
             targets: testbed.live.len(),
             data_file_bytes: manifest.run.data_file_bytes,
             budget: None,
         };
         let (declared, _) = suites::cells(&suite, &testbed.live, &scope);
-        runner::check_cells(&manifest.cells, &declared).blame_input()?;
+        runner::check_cells(&manifest.cells, &declared).or_input_error()?;
         let (clock, report, _) = start::clock();
-        let calibrated = (clock, &report);
         let plan = Plan::from_manifest(&manifest);
         let plan = match (measuring.budget, ledger.granted()) {
             (Some(more), _) => plan.with_more(ledger.used().saturating_add(more)),
             (None, Some(granted)) => plan.with_budget(granted),
             (None, None) => plan,
         };
-        let opened = (directory, ledger);
-        let how = (stop, measuring.making.on_busy.into());
-        Ok(Self::assemble(testbed, opened, (&manifest, plan), suite.benchmarks, calibrated, how))
-    }
-
-    fn assemble(
-        testbed: Testbed,
-        (directory, ledger): (RunDirectory, Ledger),
-        (manifest, plan): (&Manifest, Plan),
-        benchmarks: Vec<Benchmark>,
-        clock: (SystemClock, &ClockReport),
-        (stop, on_busy): (&Arc<AtomicBool>, OnBusy),
-    ) -> Self {
-        let settings = Settings {
-            data_file_bytes: manifest.run.data_file_bytes,
-            seed: manifest.run.seed,
-            verification: if manifest.run.verify { Verification::On } else { Verification::Off },
-            stop: Arc::clone(stop),
-        };
         let laboratory =
-            Laboratory::new(testbed.live, benchmarks, &manifest.cells, settings, clock);
-        Self { laboratory, workshop: testbed.workshop, directory, plan, ledger, on_busy }
+            laboratory(testbed.live, suite.benchmarks, &manifest, clock, &report, stop);
+        let on_busy = measuring.making.on_busy.into();
+        Ok(Self { laboratory, workshop: testbed.workshop, directory, plan, ledger, on_busy })
     }
 
     /// Measures until the run ends, then removes everything it made. Returns the run directory in
@@ -172,14 +156,14 @@ impl Session {
         let mut progress = Progress::new(&self.plan.cells, self.plan.budget);
         let stopwatch = SinceStart::now();
         let on_busy = self.on_busy;
-        let mut surroundings =
+        let mut context =
             RunContext { stopwatch: &stopwatch, observer: &mut progress, stop, on_busy };
         let ended = conduct(
             &self.plan,
             self.ledger,
             &mut self.laboratory,
             &mut self.directory,
-            &mut surroundings,
+            &mut context,
         );
         progress.finish();
         let is_guarded = self.workshop.is_guarded();
@@ -201,6 +185,24 @@ impl Session {
         let reason = reason();
         (self.directory, reason)
     }
+}
+
+/// The laboratory that executes the cells of a run.
+fn laboratory(
+    live: Vec<LiveTarget>,
+    benchmarks: Vec<Benchmark>,
+    manifest: &Manifest,
+    clock: SystemClock,
+    clock_report: &ClockReport,
+    stop: &Arc<AtomicBool>,
+) -> Laboratory {
+    let settings = Settings {
+        data_file_bytes: manifest.run.data_file_bytes,
+        seed: manifest.run.seed,
+        verification: if manifest.run.verify { Verification::On } else { Verification::Off },
+        stop: Arc::clone(stop),
+    };
+    Laboratory::new(live, benchmarks, &manifest.cells, settings, clock, clock_report)
 }
 
 /// Reports, before anything is measured, where a storage benchmark will measure a cache instead.

@@ -11,10 +11,9 @@ use footprint_suite::{
     GuestTarget, PhasesPlan, PhasesTraced, TraceOutcome, Tracer, TracingError, TracingPlan,
 };
 use machine::measuring_lock::Purpose;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
-use crate::exit::Blame;
+use crate::exit::OrInputError;
 use crate::output;
 use crate::session::start;
 
@@ -28,12 +27,9 @@ pub(crate) struct Guests {
 impl Guests {
     /// Finds guests with the kernel of this release, or the one that was built last.
     pub(crate) fn find(release: Option<&str>) -> anyhow::Result<Self> {
-        let stop = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, Arc::clone(&stop))?;
-        }
-        let lab = Lab::for_user().blame_input()?;
-        let kernel = kernel::find(&lab, release).blame_input()?;
+        let stop = start::flag_of_signals()?;
+        let lab = Lab::for_user().or_input_error()?;
+        let kernel = kernel::find(&lab, release).or_input_error()?;
         Ok(Self { lab, kernel, stop })
     }
 

@@ -74,14 +74,14 @@ impl Choices {
         usize::try_from(self.0 % end.max(1) as u64).expect("it is below a usize")
     }
 
-    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+    fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len())]
     }
 
     /// A range within `length`, of few bytes or many.
     fn range(&mut self, length: usize) -> std::ops::Range<usize> {
         let start = self.below(length);
-        let most = *self.of(&[1, 4, 100, length]);
+        let most = *self.pick(&[1, 4, 100, length]);
         start..(start + 1 + self.below(most)).min(length)
     }
 }
@@ -112,13 +112,13 @@ fn damaged_runs_are_shown_or_refused() {
         None => *case < CASES || began.elapsed() < TRIED,
     };
     for case in (0..u32::MAX).take_while(goes_on) {
-        let of = *choices.of(&["whole", "whole", "search", "classic"]);
+        let of = *choices.pick(&["whole", "whole", "search", "classic"]);
         copy(&place.path(of), &place.path("run"));
         let what = damage(&place.path("run"), &mut choices);
         let command = match what.starts_with(TRACES) {
-            true => *choices.of(&OF_TRACES),
+            true => *choices.pick(&OF_TRACES),
             false if case % RESUMED_EVERY == 0 => RESUMED,
-            false => *choices.of(&COMMANDS),
+            false => *choices.pick(&COMMANDS),
         };
         let outcome = bounded(&place, command);
         let said = String::from_utf8_lossy(&outcome.stderr);
@@ -194,7 +194,7 @@ fn damage(run: &Path, choices: &mut Choices) -> String {
         3..7 => "cells.jsonl".to_owned(),
         // Runs of classic benchmarks have no histograms.
         7 if histograms.is_empty() => "cells.jsonl".to_owned(),
-        7 => format!("histograms/{}", choices.of(&histograms)),
+        7 => format!("histograms/{}", choices.pick(&histograms)),
         _ => format!("{TRACES}/true.trace"),
     };
     if has_traffic && !name.contains('/') && choices.below(4) == 0 {
@@ -291,9 +291,9 @@ fn another_value(path: &Path, content: &[u8], choices: &mut Choices) -> String {
     if starts.is_empty() {
         return "nothing".to_owned();
     }
-    let start = *choices.of(&starts);
+    let start = *choices.pick(&starts);
     let length = content[start..].iter().take_while(|byte| is_of_number(byte)).count();
-    let value = *choices.of(&INSTEAD);
+    let value = *choices.pick(&INSTEAD);
     let changed = [&content[..start], value.as_bytes(), &content[start + length..]].concat();
     fs::write(path, changed).expect("it was copied");
     let before = String::from_utf8_lossy(&content[start.saturating_sub(60)..start]);

@@ -95,7 +95,7 @@ fn a_mount_serves_until_it_is_unmounted() {
         return say_skipped("a_mount_serves_until_it_is_unmounted", "there is no /dev/fuse");
     }
     let run = |arguments: &str| {
-        Outcome::of(place.fsprism(arguments).output().expect("it can be started"))
+        Outcome::from_output(place.fsprism(arguments).output().expect("it can be started"))
     };
     let point = place.make("point");
     run("densefs mkfs arena --size 16m").assert_code(0);

@@ -39,7 +39,7 @@ fn python_with(test: &str, module: &str) -> Option<Command> {
 }
 
 /// A run with two blocks of a few reads, and of a benchmark that fio does not have.
-fn measured(place: &Place) {
+fn measure(place: &Place) {
     let arguments = "run survey/io a=. --blocks 2 --budget 1s --size 1m --format csv --out run";
     place.run(arguments).assert_code(0);
 }
@@ -54,7 +54,7 @@ fn reported(place: &Place, form: &str) -> Outcome {
 #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
 fn every_form_is_one_document_and_says_what_it_leaves_out() {
     let place = Place::new();
-    measured(&place);
+    measure(&place);
     let document = reported(&place, "json").document();
     let cells = document["cells"].as_array().expect("a list").len();
     for form in ["bmf", "github-smaller", "github-bigger", "fio"] {
@@ -93,10 +93,11 @@ fn prometheus_reads_the_openmetrics_strictly() {
         return;
     };
     let place = Place::new();
-    measured(&place);
+    measure(&place);
     let file = place.path("run.om");
     fs::write(&file, reported(&place, "openmetrics").stdout).expect("the place is ours");
-    let outcome = Outcome::of(python.args(["-c", OPENMETRICS]).arg(&file).output().expect("it is"));
+    let outcome =
+        Outcome::from_output(python.args(["-c", OPENMETRICS]).arg(&file).output().expect("it is"));
     let families = outcome.assert_code(0).document();
     let document = reported(&place, "json").document();
     let cells = document["cells"].as_array().expect("a list");
@@ -118,7 +119,7 @@ fn fio_plot_draws_each_chart_that_needs_no_log() {
         return;
     };
     let place = Place::new();
-    measured(&place);
+    measure(&place);
     let mut file = reported(&place, "fio").document();
     let jobs = file["jobs"].as_array().expect("a list").clone();
     let is_read = |job: &&Value| job["jobname"] == "a/survey/io/random-read-4k-cold";
@@ -148,7 +149,7 @@ impl Plotter<'_> {
         let mut python = Command::new(self.python.get_program());
         python.args(["-c", FIO_PLOT, "-i"]).arg(files).args(["-T", "reads"]).args(chart);
         python.args(["-r", "randread", "-n", "1", "-d"]).args(depths).arg("-o").arg(&picture);
-        Outcome::of(python.output().expect("it is there")).assert_code(0);
+        Outcome::from_output(python.output().expect("it is there")).assert_code(0);
         let drawn = fs::read(&picture).unwrap_or_else(|error| panic!("{chart:?}: {error}"));
         assert!(drawn.starts_with(b"\x89PNG"), "{chart:?}");
     }

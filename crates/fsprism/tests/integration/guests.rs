@@ -289,12 +289,7 @@ fn a_trace_stays_in_its_directory_whatever_comes_to_stand_in_its_place() {
 
 /// Wraps an emulator in a script that keeps it from writing files beyond 1 MiB while it traces;
 /// `trap` decides what happens when it tries.
-fn limited(
-    place: &Place,
-    emulator: &str,
-    (out, trap): (&str, &str),
-    mut command: Command,
-) -> Command {
+fn limited(place: &Place, emulator: &str, out: &str, trap: &str, mut command: Command) -> Command {
     let which = Command::new("which").arg(emulator).output().expect("which");
     let real = String::from_utf8(which.stdout).expect("a path");
     let real = real.trim();
@@ -320,7 +315,8 @@ fn what_a_dying_guest_leaves_has_names() {
     let arguments =
         "footprint trace --beside --target tmpfs --op create,stat --repetitions 200 --out cut";
     let command = fsprism(&place, arguments);
-    let traced = place.finish(limited(&place, "qemu-system-x86_64", TRAPS[0], command));
+    let (out, trap) = TRAPS[0];
+    let traced = place.finish(limited(&place, "qemu-system-x86_64", out, trap, command));
     assert!(traced.assert_code(1).stdout.contains("  create 3 "), "{traced:?}");
     let stacks = place.fsprism("footprint stacks cut --op create --frames functions");
     let stacks = place.finish(stacks);
@@ -353,7 +349,7 @@ fn what_a_dying_program_leaves_has_names() {
         let mut command =
             place.fsprism(&format!("footprint trace --beside --out {out} -- /bin/sh -c"));
         command.arg("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
-        let traced = place.finish(limited(&place, "qemu-x86_64", (out, trap), command));
+        let traced = place.finish(limited(&place, "qemu-x86_64", out, trap, command));
         assert!(traced.assert_code(1).stdout.contains("  whole "), "{traced:?}");
         stacks(out);
     }

@@ -34,7 +34,7 @@ fn fsprism(test: &str, arguments: &str) -> Option<(Place, Command)> {
     }
 }
 
-fn values(document: &Value, (benchmark, target): (&str, &str), metric: &str) -> Vec<f64> {
+fn values(document: &Value, benchmark: &str, target: &str, metric: &str) -> Vec<f64> {
     let cells = document["cells"].as_array().expect("a list");
     let mut cells = cells.iter().filter(|cell| cell["benchmark"] == benchmark);
     let cell = cells.find(|cell| cell["target"] == target).expect("it is measured");
@@ -54,8 +54,8 @@ fn files_are_read_over_a_network_in_every_state_by_two_clients_and_past_a_small_
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
-    let of = |target: &str, metric: &str| values(&document, ("file", target), metric)[0];
-    let of_two = |target: &str, metric: &str| values(&document, ("two-clients", target), metric)[0];
+    let of = |target: &str, metric: &str| values(&document, "file", target, metric)[0];
+    let of_two = |target: &str, metric: &str| values(&document, "two-clients", target, metric)[0];
     let bytes = f64::from(1 << 20);
     for (target, server, is_read, is_written) in [
         ("server", 0.0, false, false),
@@ -83,7 +83,7 @@ fn files_are_read_over_a_network_in_every_state_by_two_clients_and_past_a_small_
     }
     assert_eq!(of("none", "rpc_read"), of("cold", "rpc_read"));
     assert!(of("cold", "disk_written") >= bytes && of("hot", "disk_read") >= bytes);
-    let of_cull = |target: &str, metric: &str| values(&document, ("cull", target), metric)[0];
+    let of_cull = |target: &str, metric: &str| values(&document, "cull", target, metric)[0];
     let tree_bytes = of_cull("cold", "read_from_server");
     assert_eq!(tree_bytes, 600.0 * 11_489.0);
     assert!(of_cull("cold", "cache_culled") > 0.0);
@@ -149,7 +149,7 @@ fn a_mount_of_ones_own_is_measured_in_the_states_that_can_be_made_on_it() {
         ("own pgcache", 0.0, false, false),
     ] {
         for (benchmark, bytes) in [("file", server), ("tree", server.min(1.0) * 114_890.0)] {
-            let of = |metric: &str| values(&with, (benchmark, target), metric);
+            let of = |metric: &str| values(&with, benchmark, target, metric);
             assert_eq!(of("read_from_server"), [bytes; 2], "{benchmark} {target}");
             assert_eq!(of("cache_reads")[0] > 0.0, is_read, "{benchmark} {target}");
             assert_eq!(of("cache_writes")[0] > 0.0, is_written, "{benchmark} {target}");
@@ -157,7 +157,7 @@ fn a_mount_of_ones_own_is_measured_in_the_states_that_can_be_made_on_it() {
         }
     }
     let without = document(&run(None, &json[..2]));
-    let of = |target: &str| values(&without, ("file", target), "read_from_server");
+    let of = |target: &str| values(&without, "file", target, "read_from_server");
     assert_eq!((of("own none"), of("own pgcache")), (vec![bytes; 2], vec![0.0; 2]));
     let skipped = without["skipped"].to_string();
     for words in ["server: all benchmarks", "the mount has no cache"] {
@@ -237,7 +237,7 @@ fn a_server_that_goes_away_costs_a_replicate_and_not_the_run() {
     assert_eq!((lost, booted), (1, 1), "{said:#?}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
     for target in ["nfs4.1 none", "nfs4.0 none"] {
-        let read = values(&document, ("file", target), "read_from_server");
+        let read = values(&document, "file", target, "read_from_server");
         assert_eq!(read, [f64::from(1 << 20); 2], "{target}");
     }
 }

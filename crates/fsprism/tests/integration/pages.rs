@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::place::{Place, names_in};
 
 /// Measures a small run on a directory, which does not need root.
-fn measured(place: &Place, name: &str) {
+fn measure(place: &Place, name: &str) {
     let command = format!("run survey/in-memory a=. --blocks 2 --budget 1s --size 1m --out {name}");
     place.run(&command).assert_code(0);
 }
@@ -24,7 +24,7 @@ fn report(place: &Place, arguments: &str) -> crate::process::Outcome {
 #[test]
 fn a_run_leaves_its_page_and_the_report_writes_the_same_again() {
     let place = Place::new();
-    measured(&place, "run");
+    measure(&place, "run");
     let page = fs::read(place.path("run/report.html")).expect("a page");
     fs::remove_file(place.path("run/report.html")).expect("it is there");
     let outcome = report(&place, "run");
@@ -38,7 +38,7 @@ fn a_run_leaves_its_page_and_the_report_writes_the_same_again() {
 #[test]
 fn the_report_is_printed_if_the_terminal_is_asked_for() {
     let place = Place::new();
-    measured(&place, "run");
+    measure(&place, "run");
     let before = fs::read(place.path("run/report.html")).expect("a page");
     let printed = report(&place, "run --terminal --full");
     assert!(printed.assert_code(0).stdout.contains("\nHow sure this is\n"), "{printed:?}");
@@ -49,8 +49,8 @@ fn the_report_is_printed_if_the_terminal_is_asked_for() {
 #[test]
 fn several_runs_share_a_page_which_replaces_no_file_of_others() {
     let place = Place::new();
-    measured(&place, "before");
-    measured(&place, "after");
+    measure(&place, "before");
+    measure(&place, "after");
     report(&place, "before after").assert_code(0);
     let page = read(&place, "report.html");
     assert!(page.starts_with("<!doctype html>"), "{}", &page[..60]);
@@ -66,7 +66,7 @@ fn several_runs_share_a_page_which_replaces_no_file_of_others() {
 #[test]
 fn a_run_that_was_cut_off_anywhere_has_a_page() {
     let place = Place::new();
-    measured(&place, "run");
+    measure(&place, "run");
     let journal = fs::read(place.path("run/cells.jsonl")).expect("a journal");
     for share in [0, 1, 3, 7, 9] {
         let kept = &journal[..journal.len() * share / 10];
@@ -86,7 +86,7 @@ fn a_run_that_was_cut_off_anywhere_has_a_page() {
 #[test]
 fn what_is_no_run_or_a_newer_or_damaged_one_is_refused_in_a_sentence() {
     let place = Place::new();
-    measured(&place, "run");
+    measure(&place, "run");
     place.make("empty");
     report(&place, "empty").assert_refused(&["empty", "is not a run directory"]);
     report(&place, "nowhere").assert_refused(&["nowhere", "is not a run directory"]);
@@ -106,7 +106,7 @@ fn what_is_no_run_or_a_newer_or_damaged_one_is_refused_in_a_sentence() {
 #[test]
 fn no_label_becomes_markup_of_the_page() {
     let place = Place::new();
-    measured(&place, "run");
+    measure(&place, "run");
     let hostile = "</pre></script><script>alert(1)</script><!--";
     let mut manifest: Value =
         serde_json::from_str(&read(&place, "run/manifest.json")).expect("a manifest");

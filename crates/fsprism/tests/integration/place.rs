@@ -101,13 +101,13 @@ impl Place {
         let child: Child = child.expect("it can be started");
         let pid = child.id();
         let output = child.wait_with_output().expect("it is ours");
-        (Outcome::of(output), self.left_by(pid))
+        (Outcome::from_output(output), self.left_by(pid))
     }
 
     /// Runs a command while another one still has its own things here, without checking what is
     /// left.
     pub(crate) fn run_beside(&self, arguments: &str) -> Outcome {
-        Outcome::of(self.measure(arguments).output().expect("it can be started"))
+        Outcome::from_output(self.measure(arguments).output().expect("it can be started"))
     }
 
     /// Checks that a process left nothing behind.

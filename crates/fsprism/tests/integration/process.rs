@@ -30,7 +30,7 @@ fn code_of(status: ExitStatus) -> Option<i32> {
 }
 
 impl Outcome {
-    pub(crate) fn of(output: Output) -> Self {
+    pub(crate) fn from_output(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("plain text");
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
         Self { code: code_of(output.status), stdout, stderr }

@@ -181,13 +181,13 @@ fn whichever_call_is_refused_nothing_stays_and_what_is_wrong_is_said() {
     let mut faults = Vec::new();
     for (name, number) in CALLS {
         let each = errors(name).iter();
-        faults.extend(each.filter_map(|&error| refused(test, (name, number), error)));
+        faults.extend(each.filter_map(|&error| refused(test, name, number, error)));
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 /// What is wrong with a run for which a call is refused, if anything.
-fn refused(test: &str, (name, number): (&str, u32), error: u32) -> Option<String> {
+fn refused(test: &str, name: &str, number: u32, error: u32) -> Option<String> {
     let place = Place::new();
     place.make("data");
     let command = under(test, &format!("{number} 0 {error}"))?;

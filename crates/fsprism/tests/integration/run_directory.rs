@@ -160,7 +160,7 @@ fn a_run_is_written_by_one_process_and_read_by_any() {
     let mut running = Running::start(&place, place.measure(arguments));
     running.until("block 1 done");
     let report = place.fsprism("report run --format json").output().expect("it can be started");
-    assert!(Outcome::of(report).assert_code(0).document()["end"].is_null());
+    assert!(Outcome::from_output(report).assert_code(0).document()["end"].is_null());
     let second = place.run_beside("run --resume run");
     second.assert_refused(&["being written by another fsprism", "wait for it"]);
     running.signal_group(Signal::TERM);

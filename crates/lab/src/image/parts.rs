@@ -16,7 +16,7 @@ const BUSYBOX: &str = "busybox-static";
 
 /// The programs that make file systems. They go into the image if they are installed.
 pub(crate) fn mkfs_programs() -> impl Iterator<Item = (FileSystem, &'static Mkfs)> {
-    FileSystem::made().filter_map(|made| Some((made, made.row().mkfs.as_ref()?)))
+    FileSystem::makeable().filter_map(|made| Some((made, made.row().mkfs.as_ref()?)))
 }
 
 /// A static busybox: this machine's, or else one that is fetched, unless that has been done

@@ -63,7 +63,7 @@ pub(super) fn collect(from: &Path, to: &Path, release: &str) -> Result<(), LabEr
     fs::create_dir_all(&into).map_err(LabError::at(&into))?;
     let mut list = String::new();
     let drivers = DRIVERS.iter().map(|(name, needed)| (*name, needed));
-    let file_systems = FileSystem::made().map(|made| (made.row().name, &made.row().modules));
+    let file_systems = FileSystem::makeable().map(|made| (made.row().name, &made.row().modules));
     for (name, Modules { any_of, further }) in drivers.chain(file_systems) {
         if any_of.is_empty() {
             list.push_str(&format!("{name}:\n"));

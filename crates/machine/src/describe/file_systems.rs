@@ -28,7 +28,7 @@ pub(crate) fn file_systems(
     registered: &[String],
 ) -> Vec<FileSystemSupport> {
     let loadable = loadable(reader, kernel);
-    FileSystem::made()
+    FileSystem::makeable()
         // Those called as a library need nothing from this machine but memory.
         .filter(|made| !made.is_called_as_library())
         .map(|made| FileSystemSupport {

@@ -154,9 +154,9 @@ impl Prober<'_, '_> {
                     self.is_ready = false;
                     (self.say)(&format!("{BENCHMARK} {state}: discarded: {why}"));
                     let cell = self.cell(set, link, state)?;
-                    self.journal.discard(cell, attempt, &why)?;
+                    self.journal.discard(cell.0, cell.1, attempt, &why)?;
                     if attempt == ATTEMPTS {
-                        self.journal.give_up(cell, &why)?;
+                        self.journal.give_up(cell.0, cell.1, &why)?;
                     }
                 }
             }

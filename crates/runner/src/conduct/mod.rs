@@ -19,7 +19,7 @@ use crate::context::RunContext;
 use crate::economy::{self, Costs, Group};
 use crate::error::RunError;
 use crate::executor::{Executor, Failure, Measured, PilotMeasure, Request};
-use crate::journal::{self, Place};
+use crate::journal::{self, Attempt};
 use crate::ledger::Ledger;
 use crate::observer::Event;
 use crate::plan::{ATTEMPTS, Plan};
@@ -46,16 +46,16 @@ pub fn conduct<E: Executor>(
     ledger: Ledger,
     executor: &mut E,
     directory: &mut RunDirectory,
-    surroundings: &mut RunContext<'_>,
+    context: &mut RunContext<'_>,
 ) -> Result<EndReason, RunError> {
     let used_before = ledger.used();
-    let patience = Patience::new(surroundings.on_busy, plan.budget);
+    let patience = Patience::new(context.on_busy, plan.budget);
     let mut run = Conductor {
         plan,
         ledger,
         executor,
         directory,
-        surroundings,
+        context,
         used_before,
         pilots: BTreeMap::new(),
         lost: BTreeMap::new(),
@@ -76,7 +76,7 @@ struct Conductor<'a, 'b, E> {
     ledger: Ledger,
     executor: &'a mut E,
     directory: &'a mut RunDirectory,
-    surroundings: &'a mut RunContext<'b>,
+    context: &'a mut RunContext<'b>,
     used_before: Duration,
     /// Results of this process's pilots; a resumed run may have none.
     pilots: BTreeMap<u32, PilotMeasure>,
@@ -155,8 +155,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
     /// The cells to measure in a block; none if there is no time for any that still need it.
     fn cells_of_block(&self, block: u32) -> Option<BTreeSet<u32>> {
         let live = self.ledger.live(self.plan);
-        if let Some(held) = self.ledger.held(block) {
-            return Some(held);
+        if let Some(cells) = self.ledger.cells_of_partial_block(block) {
+            return Some(cells);
         }
         if self.plan.blocks.is_some() {
             return Some(live.into_iter().collect());
@@ -175,14 +175,14 @@ impl<E: Executor> Conductor<'_, '_, E> {
             return Some(live.into_iter().collect());
         }
         let left_s = self.left().as_secs_f64();
-        economy::next_block(&groups, &widths, self.plan.precision, self, (block, left_s))
+        economy::next_block(&groups, &widths, self.plan.precision, self, block, left_s)
     }
 
     /// Plans again after the first block, which has shown how long a block takes, and after later
     /// ones while the remaining blocks that an interval needs no longer fit.
     fn plan_again(&mut self, block: u32) -> Result<(), RunError> {
         let done = block + 1;
-        if self.plan.blocks.is_some() || (self.ledger.plans >= 2 && done >= economy::BLOCKS_LEAST) {
+        if self.plan.blocks.is_some() || (self.ledger.plans >= 2 && done >= economy::BLOCKS_MIN) {
             return Ok(());
         }
         self.write_plan(done, Vec::new(), 0.0)
@@ -191,7 +191,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
     /// When a block must stop. A block that an interval needs may overrun the budget slightly, so
     /// that it is not lost for want of a few cells.
     fn limit(&self, block: u32) -> Duration {
-        let is_needed = (1..economy::BLOCKS_LEAST).contains(&block);
+        let is_needed = (1..economy::BLOCKS_MIN).contains(&block);
         self.plan.budget.mul_f64(if is_needed { OVERTIME } else { 1.0 })
     }
 
@@ -207,7 +207,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let left_s = match is_again {
             // Cells that have been measured are dropped only as a last resort.
             true => self.limit(done).saturating_sub(self.used()).as_secs_f64(),
-            false => self.left().as_secs_f64() * economy::LEAST_SHARE,
+            false => self.left().as_secs_f64() * economy::BLOCKS_MIN_SHARE,
         };
         if self.ledger.plans > 0 && live.is_empty() {
             return Ok(());
@@ -227,8 +227,8 @@ impl<E: Executor> Conductor<'_, '_, E> {
         // Once half of the needed blocks are done, most cells are not sacrificed for the rest: the
         // next block runs as far as it gets, and cells that it does not reach keep the values they
         // have.
-        let keeps_most = 2 * done < economy::BLOCKS_LEAST || 2 * live.len() >= before;
-        let helps = !left_out.is_empty() && economy::least_fits(&live, self, done, left_s);
+        let keeps_most = 2 * done < economy::BLOCKS_MIN || 2 * live.len() >= before;
+        let helps = !left_out.is_empty() && economy::min_blocks_fit(&live, self, done, left_s);
         if is_again && !(helps && keeps_most) {
             return Ok(());
         }
@@ -290,11 +290,11 @@ impl<E: Executor> Conductor<'_, '_, E> {
     fn check_budget(&self, live: &[u32], gone: &[Group], left_s: f64) -> Result<(), RunError> {
         let is_kept = |cell: &u32| gone.iter().all(|group| !group.own.contains(cell));
         let kept: Vec<u32> = live.iter().copied().filter(is_kept).collect();
-        if kept.is_empty() || economy::least_fits(&kept, self, 0, left_s) {
+        if kept.is_empty() || economy::min_blocks_fit(&kept, self, 0, left_s) {
             return Ok(());
         }
-        let blocks_s = self.block_s(&kept) * f64::from(economy::BLOCKS_LEAST);
-        let least_s = self.used().as_secs_f64() + blocks_s / economy::LEAST_SHARE;
+        let blocks_s = self.block_s(&kept) * f64::from(economy::BLOCKS_MIN);
+        let least_s = self.used().as_secs_f64() + blocks_s / economy::BLOCKS_MIN_SHARE;
         Err(RunError::Budget { budget: self.plan.budget, least_s: (least_s * ROOM).ceil() })
     }
 
@@ -303,7 +303,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
         format!(
             "it does not fit into {} s: an interval takes {} blocks; give a longer --budget",
             self.plan.budget.as_secs(),
-            economy::BLOCKS_LEAST
+            economy::BLOCKS_MIN
         )
     }
 
@@ -337,10 +337,10 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let began = self.used();
         let mut turn = CellTurn { conductor: self, cell, block, order, size, began };
         match attempts::take(&mut turn)? {
-            Outcome::Measured(place, measured) => {
+            Outcome::Measured(attempt, measured) => {
                 let took = self.used().saturating_sub(began);
                 // On disk first its histogram, then the line that makes it count.
-                let line = place.timed(self.directory, *measured, took)?;
+                let line = attempt.timed(self.directory, *measured, took)?;
                 self.write(&line)?;
                 Ok(Step::Done(()))
             }
@@ -402,11 +402,11 @@ impl<E: Executor> Conductor<'_, '_, E> {
     }
 
     fn tell(&mut self, event: &Event<'_>) {
-        self.surroundings.observer.observe(event);
+        self.context.observer.observe(event);
     }
 
     fn used(&self) -> Duration {
-        self.used_before + self.surroundings.stopwatch.elapsed()
+        self.used_before + self.context.stopwatch.elapsed()
     }
 
     fn left(&self) -> Duration {
@@ -414,7 +414,7 @@ impl<E: Executor> Conductor<'_, '_, E> {
     }
 
     fn told_to_stop(&self) -> bool {
-        self.surroundings.stop.load(Ordering::Relaxed)
+        self.context.stop.load(Ordering::Relaxed)
     }
 }
 
@@ -434,9 +434,9 @@ impl<E: Executor> Turn for CellTurn<'_, '_, '_, E> {
         self.conductor.told_to_stop()
     }
 
-    fn place(&self, attempt: u32) -> Place {
+    fn attempt(&self, number: u32) -> Attempt {
         let Self { cell, block, order, .. } = *self;
-        Place { cell, block, order, attempt, at_s: self.conductor.used().as_secs_f64() }
+        Attempt { cell, block, order, number, at_s: self.conductor.used().as_secs_f64() }
     }
 
     fn patience(&self) -> Patience {
@@ -456,17 +456,17 @@ impl<E: Executor> Turn for CellTurn<'_, '_, '_, E> {
 
     fn discard(
         &mut self,
-        place: &Place,
+        attempt: &Attempt,
         why: &str,
         evidence: CacheEvidence,
     ) -> Result<(), RunError> {
         self.conductor.tell(&Event::Discarded { cell: self.cell, why });
         let turn = self.conductor.used().saturating_sub(self.began);
-        self.conductor.write(&place.discarded(why.to_owned(), evidence, Some(turn)))
+        self.conductor.write(&attempt.discarded(why.to_owned(), evidence, Some(turn)))
     }
 
-    fn wait(&mut self, busy: Busy, most: Duration) -> Result<(), RunError> {
-        self.conductor.wait_for_others(busy, most)
+    fn wait(&mut self, busy: Busy, time_max: Duration) -> Result<(), RunError> {
+        self.conductor.wait_for_others(busy, time_max)
     }
 }
 

@@ -27,15 +27,15 @@ impl<E: Executor> Conductor<'_, '_, E> {
         let sized: Vec<u32> = sizing.sizes.keys().copied().collect();
         self.ledger.sizes.extend(sizing.sizes);
         // Cells measured before take precedence: they first need the blocks that they still lack.
-        let missing = economy::BLOCKS_LEAST.saturating_sub(block);
+        let missing = economy::BLOCKS_MIN.saturating_sub(block);
         let before: Vec<u32> = live.difference(&cells).copied().collect();
         let others_s =
             f64::from(missing) * before.iter().map(|&cell| self.turn_s(cell)).sum::<f64>();
-        let left_s = self.left().as_secs_f64() * economy::LEAST_SHARE - others_s;
+        let left_s = self.left().as_secs_f64() * economy::BLOCKS_MIN_SHARE - others_s;
         let mut gone = economy::left_out(&self.plan.cells, &sized, self, 0, left_s);
         let is_kept = |cell: &u32| !gone.iter().any(|group| group.own.contains(cell));
         let kept: Vec<u32> = sized.iter().copied().filter(is_kept).collect();
-        if !economy::least_fits(&kept, self, 0, left_s) {
+        if !economy::min_blocks_fit(&kept, self, 0, left_s) {
             gone = economy::groups(&self.plan.cells, &sized);
         }
         let why = self.too_long();

@@ -10,10 +10,14 @@ use crate::error::RunError;
 use crate::executor::Executor;
 
 impl<E: Executor> Conductor<'_, '_, E> {
-    pub(super) fn wait_for_others(&mut self, busy: Busy, most: Duration) -> Result<(), RunError> {
-        let times = (self.used(), most);
-        let Self { executor, surroundings, .. } = self;
-        let waited = busy::wait(busy, times, surroundings, |time| executor.busy(time));
+    pub(super) fn wait_for_others(
+        &mut self,
+        busy: Busy,
+        time_max: Duration,
+    ) -> Result<(), RunError> {
+        let used = self.used();
+        let Self { executor, context, .. } = self;
+        let waited = busy::wait(busy, used, time_max, context, |time| executor.busy(time));
         self.patience.note(&waited);
         self.write(&Line::Waited(waited))
     }

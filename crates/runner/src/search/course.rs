@@ -52,7 +52,7 @@ pub enum Served {
 impl Served {
     /// Decides from the state measured around a probe.
     #[must_use]
-    pub fn of(evidence: &CacheEvidence) -> Self {
+    pub fn from_evidence(evidence: &CacheEvidence) -> Self {
         let is_missing = match (evidence.resident_after, evidence.pages) {
             (Some(resident), Some(pages)) => resident < pages,
             _ => true,
@@ -68,7 +68,7 @@ pub struct SearchCourse {
     plan: SearchPlan,
     search: Search,
     /// Every position measured, with its value, in order.
-    told: Vec<(f64, f64)>,
+    measured: Vec<(f64, f64)>,
     /// How many of those were measured for the search itself.
     searched: usize,
     /// Positions within cliffs that remain to be measured; none until the search itself is
@@ -83,7 +83,7 @@ impl SearchCourse {
     /// Refuses a plan that cannot be searched, like [`Search::new`].
     pub fn new(plan: &SearchPlan) -> Result<Self, Refusal> {
         let search = Search::new(options(plan))?;
-        Ok(Self { plan: plan.clone(), search, told: Vec::new(), searched: 0, zones: None })
+        Ok(Self { plan: plan.clone(), search, measured: Vec::new(), searched: 0, zones: None })
     }
 
     /// What is searched.
@@ -120,7 +120,7 @@ impl SearchCourse {
             }
             Some(zones) => _ = zones.pop(),
         }
-        self.told.push((position, value));
+        self.measured.push((position, value));
         Ok(())
     }
 
@@ -133,13 +133,13 @@ impl SearchCourse {
     /// Values measured for the search itself.
     #[must_use]
     pub fn searched(&self) -> &[(f64, f64)] {
-        &self.told[..self.searched]
+        &self.measured[..self.searched]
     }
 
     /// All values measured, with their positions, in order.
     #[must_use]
-    pub fn told(&self) -> &[(f64, f64)] {
-        &self.told
+    pub fn measured(&self) -> &[(f64, f64)] {
+        &self.measured
     }
 
     /// The findings so far; none before the grid has been measured.
@@ -160,7 +160,8 @@ impl SearchCourse {
     fn plan_zones(&self) -> Vec<f64> {
         let cliffs = self.outcome().map(|outcome| outcome.cliffs).unwrap_or_default();
         let missing = |position: f64| {
-            let have = self.told.iter().filter(|told| told.0.total_cmp(&position).is_eq()).count();
+            let have =
+                self.measured.iter().filter(|one| one.0.total_cmp(&position).is_eq()).count();
             std::iter::repeat_n(position, ZONE_REPLICATES.saturating_sub(have))
         };
         cliffs.iter().filter_map(|cliff| self.zone_of(cliff)).flat_map(missing).collect()

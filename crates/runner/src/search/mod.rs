@@ -19,7 +19,7 @@ use crate::busy::{self, Patience};
 use crate::context::RunContext;
 use crate::error::RunError;
 use crate::executor::{Failure, Measured};
-use crate::journal::{self, Place};
+use crate::journal::{self, Attempt};
 use crate::observer::Event;
 
 pub use course::{SearchCourse, Served};
@@ -54,7 +54,7 @@ pub fn conduct_searches<P: Prober>(
     budget: Duration,
     prober: &mut P,
     directory: &mut RunDirectory,
-    surroundings: &mut RunContext<'_>,
+    context: &mut RunContext<'_>,
 ) -> Result<EndReason, RunError> {
     let courses = plans.iter().map(SearchCourse::new).collect::<Result<Vec<_>, _>>()?;
     directory.append(&Line::Start(Start { used_s: 0.0, budget_s: None }))?;
@@ -63,14 +63,14 @@ pub fn conduct_searches<P: Prober>(
     }
     let searches = courses.into_iter().map(Some).collect();
     let cells = HashMap::new();
-    let patience = Patience::new(surroundings.on_busy, budget);
+    let patience = Patience::new(context.on_busy, budget);
     let mut conductor = Conductor {
         searches,
         cells,
         budget,
         prober,
         directory,
-        surroundings,
+        context,
         patience,
         lost: HashMap::new(),
     };
@@ -83,7 +83,7 @@ pub fn conduct_searches<P: Prober>(
 
 /// A cell that is in the journal.
 #[derive(Clone, Copy)]
-struct Known {
+struct JournalledCell {
     index: u32,
     replicates: u32,
 }
@@ -92,11 +92,11 @@ struct Conductor<'a, 'b, P> {
     /// The searches; none for one that ended because its target failed.
     searches: Vec<Option<SearchCourse>>,
     /// By search and the bits of the position.
-    cells: HashMap<(usize, u64), Known>,
+    cells: HashMap<(usize, u64), JournalledCell>,
     budget: Duration,
     prober: &'a mut P,
     directory: &'a mut RunDirectory,
-    surroundings: &'a mut RunContext<'b>,
+    context: &'a mut RunContext<'b>,
     patience: Patience,
     /// By search, the position of its last turn in which no attempt reached the requested state.
     lost: HashMap<usize, f64>,
@@ -134,57 +134,58 @@ impl<P: Prober> Conductor<'_, '_, P> {
 
     /// One probe of one search.
     fn turn(&mut self, search: usize, position: f64) -> Result<Step, RunError> {
-        let known = self.known(search, position)?;
+        let cell = self.journalled(search, position)?;
         self.announce(search, position);
         let began = self.used();
-        let mut turn = ProbeTurn { conductor: self, search, position, known, began };
+        let mut turn = ProbeTurn { conductor: self, search, position, cell, began };
         match attempts::take(&mut turn)? {
-            Outcome::Measured(place, measured) => {
+            Outcome::Measured(attempt, measured) => {
                 let took = self.used().saturating_sub(began);
-                self.keep((search, position), &place, *measured, took)
+                self.keep(search, position, &attempt, *measured, took)
             }
             Outcome::Stopped => Ok(Step::Stop),
             Outcome::Refused => Ok(Step::Refused),
-            Outcome::Failed { why } => self.give_up(search, known, why),
+            Outcome::Failed { why } => self.give_up(search, cell, why),
             // A disturbance may be over at the search's next turn, which is at the same position.
             Outcome::Lost { is_disturbed: true, .. } => Ok(Step::Done),
             // A position whose state is not reached in two successive turns is the end of a search.
             Outcome::Lost { why, is_disturbed: false } => {
                 let before = self.lost.insert(search, position);
                 if before == Some(position) {
-                    return self.give_up(search, known, why);
+                    return self.give_up(search, cell, why);
                 }
                 Ok(Step::Done)
             }
         }
     }
 
-    fn wait_for_others(&mut self, busy: Busy, most: Duration) -> Result<(), RunError> {
-        let times = (self.used(), most);
-        let Self { prober, surroundings, .. } = self;
-        let waited = busy::wait(busy, times, surroundings, |time| prober.busy(time));
+    fn wait_for_others(&mut self, busy: Busy, time_max: Duration) -> Result<(), RunError> {
+        let used = self.used();
+        let Self { prober, context, .. } = self;
+        let waited = busy::wait(busy, used, time_max, context, |time| prober.busy(time));
         self.patience.note(&waited);
         Ok(self.directory.append(&Line::Waited(waited))?)
     }
 
     /// The cell of a position; added to the journal if it is new.
-    fn known(&mut self, search: usize, position: f64) -> Result<Known, RunError> {
+    fn journalled(&mut self, search: usize, position: f64) -> Result<JournalledCell, RunError> {
         let key = (search, position.to_bits());
-        if let Some(known) = self.cells.get(&key) {
-            return Ok(*known);
+        if let Some(cell) = self.cells.get(&key) {
+            return Ok(*cell);
         }
         let index = u32::try_from(self.cells.len()).unwrap_or(u32::MAX);
         let definition = self.prober.cell(search, position);
         self.directory.append(&Line::CellAdded(Box::new(CellAdded { cell: index, definition })))?;
-        let known = Known { index, replicates: 0 };
-        self.cells.insert(key, known);
-        Ok(known)
+        let cell = JournalledCell { index, replicates: 0 };
+        self.cells.insert(key, cell);
+        Ok(cell)
     }
 
     fn keep(
         &mut self,
-        (search, position): (usize, f64),
-        place: &Place,
+        search: usize,
+        position: f64,
+        attempt: &Attempt,
         measured: Measured,
         took: Duration,
     ) -> Result<Step, RunError> {
@@ -192,11 +193,11 @@ impl<P: Prober> Conductor<'_, '_, P> {
         let wanted = &self.course(search).plan().metric;
         let index = definition.metrics.iter().position(|metric| metric.name == *wanted);
         let value = index.and_then(|index| measured.metrics.get(index)).copied();
-        let served = Served::of(&measured.evidence);
-        let line = place.timed(self.directory, measured, took)?;
+        let served = Served::from_evidence(&measured.evidence);
+        let line = attempt.timed(self.directory, measured, took)?;
         self.directory.append(&line)?;
-        if let Some(known) = self.cells.get_mut(&(search, position.to_bits())) {
-            known.replicates += 1;
+        if let Some(cell) = self.cells.get_mut(&(search, position.to_bits())) {
+            cell.replicates += 1;
         }
         let course = self.searches[search].as_mut().expect("only those that go on have turns");
         course.tell(value.unwrap_or(f64::NAN), served)?;
@@ -204,9 +205,14 @@ impl<P: Prober> Conductor<'_, '_, P> {
     }
 
     /// Ends a search whose target cannot be measured.
-    fn give_up(&mut self, search: usize, known: Known, why: String) -> Result<Step, RunError> {
-        self.tell(&Event::CellFailed { cell: known.index, why: &why });
-        let line = journal::given_up(known.index, known.replicates, why);
+    fn give_up(
+        &mut self,
+        search: usize,
+        cell: JournalledCell,
+        why: String,
+    ) -> Result<Step, RunError> {
+        self.tell(&Event::CellFailed { cell: cell.index, why: &why });
+        let line = journal::given_up(cell.index, cell.replicates, why);
         self.directory.append(&line)?;
         self.searches[search] = None;
         Ok(Step::Done)
@@ -214,11 +220,11 @@ impl<P: Prober> Conductor<'_, '_, P> {
 
     fn announce(&mut self, search: usize, position: f64) {
         let course = self.searches[search].as_ref().expect("only those that go on have turns");
-        let used = self.surroundings.stopwatch.elapsed();
-        self.surroundings.observer.observe(&Event::Probing {
+        let used = self.context.stopwatch.elapsed();
+        self.context.observer.observe(&Event::Probing {
             plan: course.plan(),
             position,
-            done: course.told().len(),
+            done: course.measured().len(),
             used,
         });
     }
@@ -228,15 +234,15 @@ impl<P: Prober> Conductor<'_, '_, P> {
     }
 
     fn tell(&mut self, event: &Event<'_>) {
-        self.surroundings.observer.observe(event);
+        self.context.observer.observe(event);
     }
 
     fn used(&self) -> Duration {
-        self.surroundings.stopwatch.elapsed()
+        self.context.stopwatch.elapsed()
     }
 
     fn told_to_stop(&self) -> bool {
-        self.surroundings.stop.load(Ordering::Relaxed)
+        self.context.stop.load(Ordering::Relaxed)
     }
 }
 
@@ -245,15 +251,15 @@ struct ProbeTurn<'a, 'b, 'c, P> {
     conductor: &'a mut Conductor<'b, 'c, P>,
     search: usize,
     position: f64,
-    known: Known,
+    cell: JournalledCell,
     /// Budget used when it began.
     began: Duration,
 }
 
 impl<P: Prober> ProbeTurn<'_, '_, '_, P> {
     /// How many probes of the search count.
-    fn done(&self) -> usize {
-        self.conductor.course(self.search).told().len()
+    fn probes_done(&self) -> usize {
+        self.conductor.course(self.search).measured().len()
     }
 }
 
@@ -262,10 +268,10 @@ impl<P: Prober> Turn for ProbeTurn<'_, '_, '_, P> {
         self.conductor.told_to_stop()
     }
 
-    fn place(&self, attempt: u32) -> Place {
-        let order = u32::try_from(self.done()).unwrap_or(u32::MAX);
-        let (cell, block) = (self.known.index, self.known.replicates);
-        Place { cell, block, order, attempt, at_s: self.conductor.used().as_secs_f64() }
+    fn attempt(&self, number: u32) -> Attempt {
+        let order = u32::try_from(self.probes_done()).unwrap_or(u32::MAX);
+        let (cell, block) = (self.cell.index, self.cell.replicates);
+        Attempt { cell, block, order, number, at_s: self.conductor.used().as_secs_f64() }
     }
 
     fn patience(&self) -> Patience {
@@ -274,7 +280,7 @@ impl<P: Prober> Turn for ProbeTurn<'_, '_, '_, P> {
 
     fn seed(&self) -> u64 {
         let of_search = self.conductor.course(self.search).plan().seed;
-        of_search ^ (self.done() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        of_search ^ (self.probes_done() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
     fn execute(&mut self, seed: u64) -> Result<Measured, Failure> {
@@ -283,18 +289,18 @@ impl<P: Prober> Turn for ProbeTurn<'_, '_, '_, P> {
 
     fn discard(
         &mut self,
-        place: &Place,
+        attempt: &Attempt,
         why: &str,
         evidence: CacheEvidence,
     ) -> Result<(), RunError> {
-        self.conductor.tell(&Event::Discarded { cell: place.cell, why });
+        self.conductor.tell(&Event::Discarded { cell: attempt.cell, why });
         let turn = self.conductor.used().saturating_sub(self.began);
-        let line = place.discarded(why.to_owned(), evidence, Some(turn));
+        let line = attempt.discarded(why.to_owned(), evidence, Some(turn));
         Ok(self.conductor.directory.append(&line)?)
     }
 
-    fn wait(&mut self, busy: Busy, most: Duration) -> Result<(), RunError> {
-        self.conductor.wait_for_others(busy, most)
+    fn wait(&mut self, busy: Busy, time_max: Duration) -> Result<(), RunError> {
+        self.conductor.wait_for_others(busy, time_max)
     }
 }
 

@@ -206,14 +206,14 @@ fn conduct(
     let stop = AtomicBool::new(false);
     let stopwatch = Seconds(std::cell::Cell::new(0));
     let mut observer = Nobody;
-    let mut surroundings = RunContext {
+    let mut context = RunContext {
         stopwatch: &stopwatch,
         observer: &mut observer,
         stop: &stop,
         on_busy: OnBusy::Wait,
     };
     let budget = Duration::from_secs(budget_s);
-    let reason = conduct_searches(plans, budget, table, &mut directory, &mut surroundings);
+    let reason = conduct_searches(plans, budget, table, &mut directory, &mut context);
     (reason.expect("the directory can be written"), Run::read(path).expect("a run"))
 }
 
@@ -227,7 +227,9 @@ fn replayed(run: &Run, plan: &SearchPlan) -> SearchCourse {
         if cell.target == plan.target {
             let position = cell.parameters["working_set_bytes"].as_f64();
             assert_eq!(course.next_position(), position, "another position than was measured");
-            course.tell(replicate.metrics[0], Served::of(&replicate.evidence)).expect("a value");
+            course
+                .tell(replicate.metrics[0], Served::from_evidence(&replicate.evidence))
+                .expect("a value");
         }
     }
     course
@@ -250,7 +252,7 @@ fn a_search_can_be_gone_through_again_from_its_journal() {
             assert!(cliff.size.contains(CACHE_BYTES), "{cliff:?}");
             assert!(cliff.size.high / cliff.size.low <= 1.02, "{cliff:?}");
             let zone = course.zone_of(cliff).expect("there is room within");
-            let inside = course.told().iter().filter(|told| told.0.total_cmp(&zone).is_eq());
+            let inside = course.measured().iter().filter(|one| one.0.total_cmp(&zone).is_eq());
             assert_eq!(inside.count(), ZONE_REPLICATES);
         }
     }
@@ -264,9 +266,11 @@ fn the_limit_is_found_whatever_the_mood_of_the_device() {
         let mut table = Table::default();
         let mut course = SearchCourse::new(&plan(0, seed)).expect("a range");
         while let Some(position) = course.next_position() {
-            let noise = (course.told().len() as u64 + 1).wrapping_mul(seed * 2 + 7919);
+            let noise = (course.measured().len() as u64 + 1).wrapping_mul(seed * 2 + 7919);
             let measured = table.probe(0, position, noise ^ (noise >> 7)).expect("it works");
-            course.tell(measured.metrics[0], Served::of(&measured.evidence)).expect("a value");
+            course
+                .tell(measured.metrics[0], Served::from_evidence(&measured.evidence))
+                .expect("a value");
         }
         let cliffs = course.outcome().expect("a whole grid").cliffs;
         let is_it = |cliff: &Cliff| {
@@ -319,7 +323,7 @@ fn a_target_that_fails_ends_its_own_search_only() {
     let plans = [plan(0, 1), plan(1, 2)];
     let (reason, run) = conduct(&temporary.path().join("run"), &plans, u64::MAX, &mut table);
     assert_eq!(reason, EndReason::Searched);
-    assert_eq!(replayed(&run, &plans[0]).told().len(), 1);
+    assert_eq!(replayed(&run, &plans[0]).measured().len(), 1);
     assert!(replayed(&run, &plans[1]).is_finished());
     let failed = run.lines.iter().filter(|line| matches!(line, Line::CellFailed(_)));
     assert_eq!(failed.count(), 1);
@@ -375,7 +379,7 @@ fn a_probe_is_the_device_s_only_if_it_was_read_and_pages_are_missing() {
             device_read_bytes,
             ..CacheEvidence::default()
         };
-        Served::of(&evidence)
+        Served::from_evidence(&evidence)
     };
     assert_eq!(of(Some(99), Some(4096)), Served::Device);
     assert_eq!(of(Some(100), Some(4096)), Served::Memory);

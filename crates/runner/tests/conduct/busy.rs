@@ -13,9 +13,9 @@ const PLAN_S: u64 = 10;
 fn run(path: &Path, plan: &Plan, fake: &mut Fake) -> (EndReason, Vec<Line>) {
     let mut directory = RunDirectory::create(path, &manifest(plan)).expect("a new run");
     let (stopwatch, stop, on_busy) = (fake.stopwatch(), fake.stop(), fake.on_busy);
-    let mut surroundings =
+    let mut context =
         RunContext { stopwatch: &stopwatch, observer: &mut Watcher, stop: &stop, on_busy };
-    let ended = conduct(plan, Ledger::default(), fake, &mut directory, &mut surroundings);
+    let ended = conduct(plan, Ledger::default(), fake, &mut directory, &mut context);
     (ended.expect("the run is recorded"), Run::read(path).expect("a run").lines)
 }
 

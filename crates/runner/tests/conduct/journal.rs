@@ -18,7 +18,7 @@ fn replicates_of_a_block_have_the_order_in_which_they_came() {
         let replicate = Replicate::from_metrics(cell, block, vec![1.0]);
         journal.keep(replicate, block + 1).expect("room");
     }
-    journal.discard((0, 2), 1, "it was in another state").expect("room");
+    journal.discard(0, 2, 1, "it was in another state").expect("room");
     journal.end(EndReason::Blocks).expect("room");
     let lines = Run::read(&path).expect("a run").lines;
     let kept = lines.iter().filter_map(|line| match line {

@@ -50,8 +50,8 @@ fn a_run_of_twelve_hours_ends_where_its_journal_is_full_and_can_be_read() {
     let mut conducted = |directory: &mut RunDirectory, ledger| {
         let (stopwatch, stop, on_busy) = (fake.stopwatch(), fake.stop(), fake.on_busy);
         let observer = &mut listener;
-        let mut surroundings = RunContext { stopwatch: &stopwatch, observer, stop: &stop, on_busy };
-        conduct(&plan, ledger, &mut fake, directory, &mut surroundings).expect("it is recorded")
+        let mut context = RunContext { stopwatch: &stopwatch, observer, stop: &stop, on_busy };
+        conduct(&plan, ledger, &mut fake, directory, &mut context).expect("it is recorded")
     };
     assert_eq!(conducted(&mut directory, Ledger::default()), EndReason::Full);
     drop(directory);

@@ -28,9 +28,9 @@ fn conducted(path: &Path, plan: &Plan, fake: &mut Fake) -> Result<EndReason, Run
         (RunDirectory::create(path, &manifest(plan)).expect("a new run"), Ledger::default())
     };
     let (stopwatch, stop, on_busy) = (fake.stopwatch(), fake.stop(), fake.on_busy);
-    let mut surroundings =
+    let mut context =
         RunContext { stopwatch: &stopwatch, observer: &mut Watcher, stop: &stop, on_busy };
-    conduct(plan, ledger, fake, &mut directory, &mut surroundings)
+    conduct(plan, ledger, fake, &mut directory, &mut context)
 }
 
 fn lines(path: &Path) -> Vec<Line> {

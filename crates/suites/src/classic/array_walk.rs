@@ -22,7 +22,7 @@ use record::{
 use runner::Failure;
 use serde_json::{Value, json};
 
-use super::counted::{self, Counted, Counting};
+use super::processor_counts::{self, PhaseCounters, PhaseCounts};
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
 use crate::experiment::Site;
@@ -50,7 +50,7 @@ pub fn swept(caches: &[Cache]) -> ArrayWalkOptions {
 /// # Errors
 /// Which options make no sense.
 pub(crate) fn benchmarks(options: &ArrayWalkOptions) -> Result<Vec<Benchmark>, ClassicError> {
-    counted::check(&options.processor_counts)?;
+    processor_counts::check(&options.processor_counts)?;
     let sizes = &options.array_bytes;
     let is_odd = |bytes: &&u64| **bytes == 0 || !bytes.is_multiple_of(ELEMENT_BYTES);
     if let Some(&array_bytes) = sizes.iter().find(is_odd) {
@@ -60,13 +60,13 @@ pub(crate) fn benchmarks(options: &ArrayWalkOptions) -> Result<Vec<Benchmark>, C
     let of_size = |(index, &bytes): (usize, &u64)| {
         let counts = options.processor_counts.clone();
         let walk = ArrayWalk { name: format!("array-walk-{bytes}"), bytes, counts };
-        let on_curve = move |(benchmark, part): (Benchmark, Part)| {
-            let point = part.point(bytes);
+        let on_curve = move |(benchmark, figure): (Benchmark, WalkFigure)| {
+            let point = figure.point(bytes);
             let title = format!("{}, {} {}", benchmark.title, point.axis, on_axis(&point));
             let rank = rank_of(index, count);
             Benchmark { title, rank, curve: Some(point), ..benchmark }
         };
-        let benchmarks = sequence::benchmarks(walk).into_iter().zip(Part::ALL);
+        let benchmarks = sequence::benchmarks(walk).into_iter().zip(WalkFigure::ALL);
         benchmarks.map(on_curve).collect::<Vec<_>>()
     };
     Ok(sizes.iter().enumerate().flat_map(of_size).collect())
@@ -74,7 +74,7 @@ pub(crate) fn benchmarks(options: &ArrayWalkOptions) -> Result<Vec<Benchmark>, C
 
 /// What is measured at each size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum WalkFigure {
     Write,
     FirstRead,
     SecondRead,
@@ -82,7 +82,7 @@ enum Part {
     WriteBack,
 }
 
-impl Part {
+impl WalkFigure {
     const ALL: [Self; 4] = [Self::Write, Self::FirstRead, Self::SecondRead, Self::WriteBack];
 
     fn names(self) -> (&'static str, &'static str) {
@@ -99,7 +99,7 @@ impl Part {
             Self::Write | Self::FirstRead | Self::SecondRead => {
                 let all = [StandardMetric::BANDWIDTH, StandardMetric::TIME_PER_KIB];
                 let timed = all.map(StandardMetric::definition).into_iter();
-                timed.chain(counted::metrics(counts)).collect()
+                timed.chain(processor_counts::metrics(counts)).collect()
             }
             Self::WriteBack => {
                 vec![MetricDefinition::new("first_over_second_read", "x", Better::Neither)]
@@ -130,9 +130,9 @@ struct ArrayWalk {
 
 /// The total for all walks of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Took {
+struct WalkTotals {
     elapsed_ns: u64,
-    counted: Counted,
+    counted: PhaseCounts,
 }
 
 impl ArrayWalk {
@@ -147,14 +147,15 @@ impl ArrayWalk {
             ("walks", json!(self.walks())),
             ("threads", json!(1)),
         ];
-        let counts = (!self.counts.is_empty()).then(|| (counted::PARAMETER, json!(self.counts)));
+        let counts =
+            (!self.counts.is_empty()).then(|| (processor_counts::PARAMETER, json!(self.counts)));
         all.into_iter().chain(counts).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// The findings from the write and both reads.
-    fn findings(&self, [write, first, second]: &[Took; 3]) -> Vec<Findings> {
+    fn findings(&self, [write, first, second]: &[WalkTotals; 3]) -> Vec<Findings> {
         let bytes = self.bytes * self.walks();
-        let of = |took: &Took| {
+        let of = |took: &WalkTotals| {
             let elapsed_ns = took.elapsed_ns.max(1);
             let mut metrics = vec![
                 bytes as f64 / (elapsed_ns as f64 / 1e9),
@@ -183,19 +184,19 @@ impl Sequence for ArrayWalk {
     }
 
     fn phases(&self) -> Vec<SequencePhase> {
-        let phase = |part: Part| {
-            let (name, title) = part.names();
+        let phase = |figure: WalkFigure| {
+            let (name, title) = figure.names();
             SequencePhase {
                 name: format!("{name}-{}", self.bytes),
                 title: title.to_owned(),
                 dimension: Dimension::InMemory,
                 exercises: Vec::new(),
-                metrics: part.metrics(&self.counts),
+                metrics: figure.metrics(&self.counts),
                 parameters: self.parameters(),
                 working_set_bytes: Some(self.bytes),
             }
         };
-        Part::ALL.map(phase).to_vec()
+        WalkFigure::ALL.map(phase).to_vec()
     }
 
     fn estimate(&self) -> Duration {
@@ -209,8 +210,8 @@ impl Sequence for ArrayWalk {
 
     fn execute(&self, site: &Site<'_>, _seed: u64) -> Result<Vec<Findings>, Failure> {
         let array = array(self.bytes)?;
-        let mut counting = Counting::of(&self.counts)?;
-        let mut all: [Took; 3] = Default::default();
+        let mut counters = PhaseCounters::open(&self.counts)?;
+        let mut all: [WalkTotals; 3] = Default::default();
         // The first round finds memory and caches as others left them, and is not counted.
         for number in 0..=self.walks() {
             site.go_on()?;
@@ -219,9 +220,9 @@ impl Sequence for ArrayWalk {
             }
             let value = u32::try_from(number).unwrap_or(0);
             let [write, first, second] = &mut all;
-            write.add(site.clock, &mut counting, || self::write(&array, value))?;
-            first.add(site.clock, &mut counting, || read(&array))?;
-            second.add(site.clock, &mut counting, || read(&array))?;
+            write.add(site.clock, &mut counters, || self::write(&array, value))?;
+            first.add(site.clock, &mut counters, || read(&array))?;
+            second.add(site.clock, &mut counters, || read(&array))?;
         }
         Ok(self.findings(&all))
     }
@@ -238,15 +239,15 @@ fn array(bytes: u64) -> Result<Vec<AtomicU32>, Failure> {
     Ok(array)
 }
 
-impl Took {
+impl WalkTotals {
     /// Adds the time and counts of a walk.
     fn add(
         &mut self,
         clock: &SystemClock,
-        counting: &mut Counting,
+        counters: &mut PhaseCounters,
         walk: impl FnOnce(),
     ) -> Result<(), Failure> {
-        self.elapsed_ns += counting.around(&mut self.counted, || {
+        self.elapsed_ns += counters.around(&mut self.counted, || {
             let start_ticks = clock.start();
             walk();
             let end_ticks = clock.end();
@@ -284,11 +285,11 @@ mod tests {
     fn sizes_are_swept_from_the_first_cache_to_memory() {
         // For a machine that reports no caches.
         let all = benchmarks(&swept(&[])).expect("it can be run");
-        assert_eq!(all.len(), 15 * Part::ALL.len());
+        assert_eq!(all.len(), 15 * WalkFigure::ALL.len());
         let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
         assert!(names.contains(&"write-16384") && names.contains(&"write-back-268435456"));
         let one = benchmarks(&ArrayWalkOptions::new(&[1 << 20])).expect("it can");
-        assert_eq!(one.len(), Part::ALL.len());
+        assert_eq!(one.len(), WalkFigure::ALL.len());
         assert_eq!(one[1].title, "first read after the write, array 1 MiB");
         let wrong = benchmarks(&ArrayWalkOptions::new(&[4, 1023])).map(drop);
         let why = wrong.expect_err("a part of an element").to_string();
@@ -299,7 +300,7 @@ mod tests {
     fn the_ratio_is_that_of_the_reads_times() {
         let walk = ArrayWalk { name: String::new(), bytes: 1 << 20, counts: Vec::new() };
         assert_eq!(walk.walks(), 32);
-        let took = |elapsed_ns| Took { elapsed_ns, ..Took::default() };
+        let took = |elapsed_ns| WalkTotals { elapsed_ns, ..WalkTotals::default() };
         let found = walk.findings(&[4_000_000, 3_000_000, 2_000_000].map(took));
         assert_eq!(found.len(), walk.phases().len());
         assert_eq!(found[3].metrics, [1.5]);

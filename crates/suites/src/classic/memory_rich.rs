@@ -110,10 +110,10 @@ const BONNIE: &str = "figure-8";
 #[must_use]
 pub(crate) fn benchmarks(item: Option<&str>) -> Vec<Benchmark> {
     let wanted = |name: &&str| item.is_none_or(|item| item == *name);
-    ITEMS.iter().map(|one| one.item).filter(wanted).flat_map(of_item).collect()
+    ITEMS.iter().map(|one| one.item).filter(wanted).flat_map(benchmarks_of_item).collect()
 }
 
-fn of_item(item: &'static str) -> Vec<Benchmark> {
+fn benchmarks_of_item(item: &'static str) -> Vec<Benchmark> {
     let (all, kept) = match phases_of(item) {
         Some((options, kept)) => (sprite_lfs::benchmarks_of(item, &options), kept),
         None if item == BONNIE => (Ok(metadata::benchmarks(&metadata::published())), ALL),

@@ -4,12 +4,12 @@
 //! studied here. [docs/classic.md](../../../../docs/classic.md) says what is run, from which
 //! sources, and how it differs from them.
 
-mod around;
 pub mod array_walk;
 pub mod bonnie;
 pub mod bonnie_anova;
-pub mod counted;
 pub mod memory_rich;
+mod phase_evidence;
+pub mod processor_counts;
 pub mod sizes;
 pub mod sprite_lfs;
 

@@ -17,7 +17,7 @@ const UNREPORTED_BYTES: [u64; 2] = [64 << 10, 64 << 20];
 /// A quarter and four times the size of each data cache, in ascending order.
 #[must_use]
 pub fn around(caches: &[Cache]) -> Vec<u64> {
-    around_each(&of_data(caches))
+    around_each(&data_cache_sizes(caches))
 }
 
 /// A quarter and four times each of these, in ascending order, except sizes near another boundary,
@@ -49,7 +49,7 @@ pub fn swept(caches: &[Cache]) -> Vec<u64> {
 /// Sizes such that `files` files make up each working set, or up to a sixteenth less, to have fewer
 /// digits: whole blocks, without duplicates.
 #[must_use]
-pub fn of_files(working_sets: &[u64], files: u32, block_bytes: u64) -> Vec<u64> {
+pub fn file_sizes(working_sets: &[u64], files: u32, block_bytes: u64) -> Vec<u64> {
     let whole = |bytes: &u64| {
         let bytes = bytes / u64::from(files.max(1));
         let unit = (bytes / 16).checked_ilog2().map_or(1, |power| 1 << power).max(block_bytes);
@@ -99,7 +99,7 @@ pub(super) fn benchmarks<O, S: Sequence + 'static>(
 }
 
 /// The sizes of data caches.
-fn of_data(caches: &[Cache]) -> Vec<u64> {
+fn data_cache_sizes(caches: &[Cache]) -> Vec<u64> {
     let holds_data = caches.iter().filter(|cache| cache.kind != CacheKind::Instruction);
     let sizes: Vec<u64> = holds_data.filter_map(|cache| cache.size_bytes).collect();
     if sizes.iter().any(|&bytes| bytes > 0) {
@@ -159,8 +159,8 @@ mod tests {
 
     #[test]
     fn files_share_a_working_set_in_whole_blocks() {
-        assert_eq!(of_files(&[8 * KIB, 16 * KIB, MIB], 11, 4096), [4096, 92 * KIB]);
-        assert_eq!(of_files(&[8 * KIB], 1, 4096), [8 * KIB]);
-        assert_eq!(of_files(&[1920 * MIB, 1920 * MIB + 1], 11, 4096), [168 * MIB]);
+        assert_eq!(file_sizes(&[8 * KIB, 16 * KIB, MIB], 11, 4096), [4096, 92 * KIB]);
+        assert_eq!(file_sizes(&[8 * KIB], 1, 4096), [8 * KIB]);
+        assert_eq!(file_sizes(&[1920 * MIB, 1920 * MIB + 1], 11, 4096), [168 * MIB]);
     }
 }

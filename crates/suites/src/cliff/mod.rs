@@ -8,8 +8,8 @@
 mod error;
 mod probe;
 mod range;
+mod request;
 mod subject;
-mod wanted;
 mod watch;
 
 use std::fmt::Display;
@@ -24,16 +24,16 @@ use runner::{Failure, Measured, Prober};
 use workload::{DataFiles, FileSet, FileSetSpec};
 
 use crate::counters::Counters;
+use crate::file_set_kind::FileSetKind;
 use crate::live_target::LiveTarget;
 use crate::neighbours;
-use crate::place::Place;
 use crate::stops::unstopped;
 
 pub use error::CliffError;
-pub use range::{Planned, check_volume, plan};
-pub use wanted::{Parameters, RangeEnd, Wanted};
+pub use range::{PlannedSearch, check_volume, plan};
+pub use request::{CliffParameters, CliffRequest, RangeEnd};
 
-use probe::Probing;
+use probe::Probe;
 use subject::Subject;
 
 /// The name of the suite that a search's cells belong to.
@@ -44,10 +44,10 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 /// One search and its target.
 #[derive(Debug)]
-struct Setup {
+struct SearchSetup {
     live: LiveTarget,
     /// `None` until the first probe, if each probe makes its volume anew.
-    files: Option<Files>,
+    files: Option<ProbedFiles>,
     subject: Subject,
     target: String,
     compared: Compared,
@@ -56,12 +56,12 @@ struct Setup {
 
 /// What the operations of a search work on.
 #[derive(Debug)]
-struct Files {
+struct ProbedFiles {
     file_set: FileSet,
     counters: Counters,
 }
 
-impl Setup {
+impl SearchSetup {
     fn counters(&self) -> Option<&Counters> {
         self.files.as_ref().map(|files| &files.counters)
     }
@@ -79,7 +79,7 @@ impl Setup {
 /// Live targets with the files that searches work on.
 #[derive(Debug)]
 pub struct CliffLaboratory {
-    setups: Vec<Setup>,
+    setups: Vec<SearchSetup>,
     /// What working sets are read into. Filled, so that its pages exist before any target's
     /// conditions are entered.
     buffer: Vec<u8>,
@@ -95,11 +95,11 @@ impl CliffLaboratory {
     /// What failed, or that it was told to stop, along with the targets, which are to be closed.
     pub fn new(
         targets: Vec<LiveTarget>,
-        plans: &[Planned],
+        plans: &[PlannedSearch],
         stop: &Arc<AtomicBool>,
         clock: SystemClock,
     ) -> Result<Self, (CliffError, Vec<LiveTarget>)> {
-        let mut setups: Vec<Setup> = Vec::new();
+        let mut setups: Vec<SearchSetup> = Vec::new();
         let mut targets = targets.into_iter();
         let mut plans = plans.iter();
         while let (Some(mut live), Some(plan)) = (targets.next(), plans.next()) {
@@ -112,7 +112,7 @@ impl CliffLaboratory {
             };
             match files {
                 Ok(files) => {
-                    setups.push(Setup { live, files, subject, target, compared, seed });
+                    setups.push(SearchSetup { live, files, subject, target, compared, seed });
                 }
                 Err(error) => {
                     let made = setups.into_iter().map(|setup| setup.live);
@@ -146,13 +146,13 @@ fn prepare(
     subject: &Subject,
     seed: u64,
     stop: &AtomicBool,
-) -> Result<Files, CliffError> {
+) -> Result<ProbedFiles, CliffError> {
     let filled = live.target.fill_and_age(seed, stop);
     filled.map_err(|error| failure(live, stop, &error))?;
     let live = &*live;
     let failed = |error: &dyn Display| failure(live, stop, error);
     let entered = live.target().enter().map_err(|error| failed(&error))?;
-    let root = live.target().root().join(Place::Data.name());
+    let root = live.target().root().join(FileSetKind::Data.name());
     std::fs::create_dir(&root).map_err(|error| failed(&error))?;
     let files = DataFiles { count: 1, size_bytes: subject.file_bytes() };
     let spec = if subject.has_writes() {
@@ -164,7 +164,7 @@ fn prepare(
     live.target().sync().map_err(|error| failed(&error))?;
     entered.leave().map_err(|error| failed(&error))?;
     let counters = live.open_counters();
-    Ok(Files { file_set, counters: counters.map_err(|error| failed(&error))? })
+    Ok(ProbedFiles { file_set, counters: counters.map_err(|error| failed(&error))? })
 }
 
 /// Why a target cannot be searched, unless it was told to stop.
@@ -184,7 +184,7 @@ fn failure(live: &LiveTarget, stop: &AtomicBool, error: &dyn Display) -> CliffEr
 
 impl Prober for CliffLaboratory {
     fn cell(&self, search: usize, position: f64) -> Cell {
-        let Setup { subject, target, .. } = &self.setups[search];
+        let SearchSetup { subject, target, .. } = &self.setups[search];
         subject.cell(target, position)
     }
 
@@ -208,7 +208,7 @@ impl Prober for CliffLaboratory {
             unreachable!("files are made with the setup, or just now");
         };
         let benchmark = setup.subject.benchmark(position);
-        let probe = Probing {
+        let probe = Probe {
             of: benchmark.operations().expect("a search is of operations"),
             file_set: &files.file_set,
             target: setup.live.target(),
@@ -223,7 +223,7 @@ impl Prober for CliffLaboratory {
     }
 
     fn busy(&mut self, watched: Duration) -> Option<Busy> {
-        neighbours::watch(watched, self.setups.first().and_then(Setup::counters))
+        neighbours::watch(watched, self.setups.first().and_then(SearchSetup::counters))
     }
 
     fn clock_drift_ppm(&self) -> f64 {

@@ -22,13 +22,13 @@ use targets::Target;
 use targets::cache::cache_state::{self, Residency};
 use workload::{Access, EngineError, FileSet, Operation, Outcome, Role, Workload};
 
-use crate::counters::{Counters, Happened};
+use crate::counters::{CounterDeltas, Counters};
 use crate::failure::failed;
 use crate::nanoseconds::nanos;
-use crate::neighbours::Look;
+use crate::neighbours::Snapshot;
 use crate::observed::Observed;
 use crate::operations::Operations;
-use crate::replicate::measuring;
+use crate::replicate::measuring_threads;
 use crate::state;
 
 use super::watch::{self, Watch};
@@ -55,7 +55,7 @@ const STOP_UNSEEN: Duration = Duration::from_millis(20);
 
 /// What to probe, and with what.
 #[derive(Debug)]
-pub(super) struct Probing<'a> {
+pub(super) struct Probe<'a> {
     pub(super) of: &'a Operations,
     pub(super) file_set: &'a FileSet,
     pub(super) target: &'a Target,
@@ -71,7 +71,7 @@ pub(super) struct Probing<'a> {
 
 /// How far the operations before the timed ones have got.
 #[derive(Clone, Copy, Default)]
-struct Warm {
+struct WarmUpProgress {
     /// Blocks done by each thread.
     blocks_done: u64,
     /// Operations per second of the last round.
@@ -79,14 +79,14 @@ struct Warm {
 }
 
 /// The timed operations, and what else happened meanwhile.
-struct Timed {
+struct TimedOperations {
     outcome: Outcome,
-    happened: Happened,
+    deltas: CounterDeltas,
     neighbours: Neighbours,
     seen: ProbeEvidence,
 }
 
-impl Probing<'_> {
+impl Probe<'_> {
     /// Takes one measurement.
     ///
     /// `buffer` is what the working set is read into. Allocated here, it would use up part of a
@@ -95,14 +95,14 @@ impl Probing<'_> {
         let began = Instant::now();
         let entered = self.target.enter().map_err(|error| failed(&error))?;
         self.read_in(buffer)?;
-        let mut warm = Warm::default();
+        let mut warm = WarmUpProgress::default();
         let mut restless = None;
         if !self.is_on_new_volume {
             self.write_in(buffer)?;
             restless = self.until_steady(&mut warm)?;
         }
         let before = self.resident()?;
-        let Timed { outcome, happened, neighbours, seen } = self.timed(warm)?;
+        let TimedOperations { outcome, deltas, neighbours, seen } = self.timed(warm)?;
         let wanted = self.of.workload.operations_per_thread * self.of.workload.threads as u64;
         if self.is_on_new_volume && outcome.recorder.operations() < wanted {
             let within = WINDOW_ON_NEW_VOLUME.as_secs();
@@ -114,14 +114,14 @@ impl Probing<'_> {
         }
         let after = self.resident()?;
         entered.leave().map_err(|error| failed(&error))?;
-        let evidence = state::evidence(Some(before), Some(after), &happened);
+        let evidence = state::evidence(Some(before), Some(after), &deltas);
         let overhead_ns = nanos(began.elapsed()).saturating_sub(outcome.elapsed_ns);
         let timed_ns = outcome.elapsed_ns;
         let spent = Spent { timed_ns, state_ns: overhead_ns, ..Spent::default() };
         let observed = Observed {
             outcome,
             evidence,
-            happened,
+            deltas,
             neighbours,
             others_read_bytes: None,
             other_time_ns: None,
@@ -195,7 +195,7 @@ impl Probing<'_> {
 
     /// Executes rounds of operations until their rates neither spread nor drift. Returns a warning
     /// if they never settle.
-    fn until_steady(&self, warm: &mut Warm) -> Result<Option<Warning>, Failure> {
+    fn until_steady(&self, warm: &mut WarmUpProgress) -> Result<Option<Warning>, Failure> {
         let mut detector = Detector::new(RULE).map_err(|refusal| failed(&refusal))?;
         let mut last: Option<SteadyState> = None;
         for round in 0..ROUNDS_MAX as u64 {
@@ -215,29 +215,29 @@ impl Probing<'_> {
         }))
     }
 
-    fn timed(&self, warm: Warm) -> Result<Timed, Failure> {
+    fn timed(&self, warm: WarmUpProgress) -> Result<TimedOperations, Failure> {
         let path = self.path();
         let mut watch = Watch::new(&path, self.span_bytes(), self.of.workload.threads as u64);
-        let look = Look::now(Some(self.counters));
+        let look = Snapshot::take(Some(self.counters));
         let before = self.counters.read().map_err(|error| failed(&error))?;
         let watching = self.writes().then_some(&mut watch);
         let outcome = self.run(self.window(warm), self.going_on(self.seed, warm), watching)?;
         let after = self.counters.read().map_err(|error| failed(&error))?;
-        let happened = after.since(&before);
-        let beside = Look::now(Some(self.counters)).since(&look);
-        let neighbours = beside.judged(measuring(&outcome));
+        let deltas = after.since(&before);
+        let activity = Snapshot::take(Some(self.counters)).since(&look);
+        let neighbours = activity.neighbours(measuring_threads(&outcome));
         let seen =
             if self.writes() { watch.into_evidence(self.target) } else { ProbeEvidence::default() };
         let seen = ProbeEvidence {
-            device_reads: happened.device_reads,
-            device_writes: happened.device_writes,
+            device_reads: deltas.device_reads,
+            device_writes: deltas.device_writes,
             written_bytes: outcome.tally.writes * self.of.workload.request_bytes as u64,
             ..seen
         };
-        Ok(Timed { outcome, happened, neighbours, seen })
+        Ok(TimedOperations { outcome, deltas, neighbours, seen })
     }
 
-    fn window(&self, warm: Warm) -> Duration {
+    fn window(&self, warm: WarmUpProgress) -> Duration {
         if self.is_on_new_volume {
             return WINDOW_ON_NEW_VOLUME;
         }
@@ -252,7 +252,7 @@ impl Probing<'_> {
 
     /// A seed with which purely sequential operations continue where the previous ones ended,
     /// instead of finding in memory what those have just read. For others, any seed will do.
-    fn going_on(&self, seed: u64, warm: Warm) -> u64 {
+    fn going_on(&self, seed: u64, warm: WarmUpProgress) -> u64 {
         match self.of.workload.access {
             Access::Mixed { sequential_percent: 100 } => {
                 let blocks = self.span_bytes() / self.of.workload.request_bytes as u64;

@@ -4,11 +4,11 @@ use record::{Axis, CacheState, Cell, Dimension};
 use workload::{Access, Operation, Sharing, Workload};
 
 use super::CLIFF_SUITE;
-use super::range::Planned;
-use super::wanted::Parameters;
+use super::range::PlannedSearch;
+use super::request::CliffParameters;
 use crate::benchmark::Benchmark;
+use crate::file_set_kind::FileSetKind;
 use crate::operations::Question;
-use crate::place::Place;
 
 /// The most operations per thread on a new volume.
 const VOLUME_OPERATIONS_MAX: u64 = 1 << 18;
@@ -18,12 +18,12 @@ const VOLUME_OPERATIONS_MAX: u64 = 1 << 18;
 pub(super) struct Subject {
     axis: Axis,
     file_bytes: u64,
-    parameters: Parameters,
+    parameters: CliffParameters,
 }
 
 impl Subject {
-    pub(super) fn new(planned: &Planned) -> Self {
-        let Planned { file_bytes, parameters, .. } = *planned;
+    pub(super) fn new(planned: &PlannedSearch) -> Self {
+        let PlannedSearch { file_bytes, parameters, .. } = *planned;
         Self { axis: planned.search.axis, file_bytes, parameters }
     }
 
@@ -40,7 +40,7 @@ impl Subject {
     /// What is measured at `position`.
     pub(super) fn benchmark(&self, position: f64) -> Benchmark {
         let there = self.parameters_at(position);
-        let Parameters { span_bytes, request_bytes, threads, .. } = there;
+        let CliffParameters { span_bytes, request_bytes, threads, .. } = there;
         let is_random_read = !self.has_writes() && !self.has_sequences();
         let name = if is_random_read { "random-read" } else { "mix" };
         let mut title = format!(
@@ -75,7 +75,7 @@ impl Subject {
             dimension,
             exercises,
             cache_state: if self.is_of_volumes() { CacheState::Any } else { CacheState::Steady },
-            ..Benchmark::of_operations(workload, Place::Data).asked(Question::SteadyState)
+            ..Benchmark::from_workload(workload, FileSetKind::Data).answering(Question::SteadyState)
         }
     }
 
@@ -87,7 +87,7 @@ impl Subject {
     /// On a new volume, all threads together do as many operations as the working set has requests:
     /// what waits for space waits early, and steady operations would no longer show it. Otherwise,
     /// a probe ends by time, not by number.
-    fn operations_per_thread(&self, there: &Parameters) -> u64 {
+    fn operations_per_thread(&self, there: &CliffParameters) -> u64 {
         if !self.is_of_volumes() {
             return u64::from(u32::MAX);
         }
@@ -122,22 +122,24 @@ impl Subject {
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and small")]
-    fn parameters_at(&self, position: f64) -> Parameters {
+    fn parameters_at(&self, position: f64) -> CliffParameters {
         let others = self.parameters;
         match self.axis {
-            Axis::RequestSize => Parameters { request_bytes: position as usize, ..others },
-            Axis::Threads => Parameters { threads: position as usize, ..others },
-            Axis::ReadShare => Parameters { read_percent: position as u8, ..others },
-            Axis::SequentialShare => Parameters { sequential_percent: position as u8, ..others },
-            Axis::WorkingSet => Parameters { span_bytes: position as u64, ..others },
+            Axis::RequestSize => CliffParameters { request_bytes: position as usize, ..others },
+            Axis::Threads => CliffParameters { threads: position as usize, ..others },
+            Axis::ReadShare => CliffParameters { read_percent: position as u8, ..others },
+            Axis::SequentialShare => {
+                CliffParameters { sequential_percent: position as u8, ..others }
+            }
+            Axis::WorkingSet => CliffParameters { span_bytes: position as u64, ..others },
             Axis::VolumeSize => others,
         }
     }
 }
 
 /// `random read`, or `70 % reads, 20 % sequential,`.
-fn kind(parameters: &Parameters, is_random_read: bool) -> String {
-    let Parameters { read_percent, sequential_percent, .. } = parameters;
+fn kind(parameters: &CliffParameters, is_random_read: bool) -> String {
+    let CliffParameters { read_percent, sequential_percent, .. } = parameters;
     if is_random_read {
         "random read".to_owned()
     } else {
@@ -146,8 +148,8 @@ fn kind(parameters: &Parameters, is_random_read: bool) -> String {
 }
 
 /// What is done, apart from the axis: `random reads of 4 KiB by 1 thread`.
-pub(super) fn in_words(axis: Axis, parameters: &Parameters) -> String {
-    let Parameters { span_bytes, request_bytes, threads, read_percent, sequential_percent } =
+pub(super) fn in_words(axis: Axis, parameters: &CliffParameters) -> String {
+    let CliffParameters { span_bytes, request_bytes, threads, read_percent, sequential_percent } =
         *parameters;
     let order = match sequential_percent {
         _ if axis == Axis::SequentialShare => "",
@@ -202,7 +204,7 @@ fn short_bytes(bytes: u64) -> String {
 mod tests {
     use super::*;
 
-    const PLAIN: Parameters = Parameters {
+    const PLAIN: CliffParameters = CliffParameters {
         span_bytes: 1 << 24,
         request_bytes: 4096,
         threads: 1,
@@ -211,10 +213,10 @@ mod tests {
     };
 
     fn benchmark(axis: Axis, position: f64) -> Benchmark {
-        of(axis, PLAIN, position)
+        benchmark_with(axis, PLAIN, position)
     }
 
-    fn of(axis: Axis, parameters: Parameters, position: f64) -> Benchmark {
+    fn benchmark_with(axis: Axis, parameters: CliffParameters, position: f64) -> Benchmark {
         Subject { axis, file_bytes: 1 << 26, parameters }.benchmark(position)
     }
 
@@ -240,9 +242,9 @@ mod tests {
 
     #[test]
     fn any_axis_is_searched_under_any_mix() {
-        let mix = Parameters { read_percent: 30, sequential_percent: 80, threads: 2, ..PLAIN };
+        let mix = CliffParameters { read_percent: 30, sequential_percent: 80, threads: 2, ..PLAIN };
         let workload = |axis, position| {
-            let benchmark = of(axis, mix, position);
+            let benchmark = benchmark_with(axis, mix, position);
             benchmark.operations().expect("one of operations").workload.clone()
         };
         let it = workload(Axis::WorkingSet, 65536.0);
@@ -252,13 +254,13 @@ mod tests {
         let it = workload(Axis::ReadShare, 90.0);
         assert_eq!(it.operation, Operation::Mixed { read_percent: 90 });
         assert_eq!(it.access, Access::Mixed { sequential_percent: 80 });
-        let title = of(Axis::ReadShare, mix, 90.0).title;
+        let title = benchmark_with(Axis::ReadShare, mix, 90.0).title;
         assert_eq!(title, "90 % reads, 80 % sequential, 4k, working set 16 MiB, 2 threads");
     }
 
     #[test]
     fn what_is_done_is_said_without_the_axis() {
-        let mix = Parameters { read_percent: 30, sequential_percent: 80, threads: 2, ..PLAIN };
+        let mix = CliffParameters { read_percent: 30, sequential_percent: 80, threads: 2, ..PLAIN };
         for (axis, parameters, words) in [
             (Axis::WorkingSet, PLAIN, "random reads of 4 KiB by 1 thread"),
             (Axis::RequestSize, PLAIN, "random reads over 16 MiB by 1 thread"),
@@ -273,7 +275,7 @@ mod tests {
         ] {
             assert_eq!(in_words(axis, &parameters), words);
         }
-        let writes = Parameters { read_percent: 0, sequential_percent: 100, ..PLAIN };
+        let writes = CliffParameters { read_percent: 0, sequential_percent: 100, ..PLAIN };
         assert_eq!(in_words(Axis::WorkingSet, &writes), "sequential writes of 4 KiB by 1 thread");
     }
 

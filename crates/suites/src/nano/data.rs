@@ -9,7 +9,7 @@ use record::{CacheState, Dimension};
 use workload::{Access, Operation, Workload};
 
 use crate::benchmark::Benchmark;
-use crate::place::Place;
+use crate::file_set_kind::FileSetKind;
 
 pub(super) const KIB: usize = 1024;
 pub(super) const MIB: usize = 1024 * KIB;
@@ -63,7 +63,7 @@ fn data_benchmark(
         dimension,
         exercises,
         cache_state,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             // Once many of a file's blocks have been read, the kernel mistakes more reads for parts
             // of a stream and reads ahead.
             Workload {
@@ -72,7 +72,7 @@ fn data_benchmark(
                 advises_random: random && is_cold_read,
                 ..Workload::new(operation)
             },
-            if is_cold_read { Place::ColdData } else { Place::Data },
+            if is_cold_read { FileSetKind::ColdData } else { FileSetKind::Data },
         )
     }
 }

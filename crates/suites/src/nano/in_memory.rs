@@ -10,7 +10,7 @@ use workload::{Access, Alignment, Operation, Workload};
 use super::curve::{Curve, usize_of};
 use super::data;
 use crate::benchmark::Benchmark;
-use crate::place::{Files, Place};
+use crate::file_set_kind::{FileSetKind, FileSpec};
 
 /// For the survey: warm reads and writes, sequential and random, small and large.
 pub(crate) fn quick() -> Vec<Benchmark> {
@@ -28,8 +28,8 @@ pub(super) fn curves() -> Vec<Benchmark> {
     [reads_by_request(), writes_by_request(), reads_by_working_set()].concat()
 }
 
-fn benchmark(workload: Workload, place: Place) -> Benchmark {
-    Benchmark { dimension: Dimension::InMemory, ..Benchmark::of_operations(workload, place) }
+fn benchmark(workload: Workload, file_set: FileSetKind) -> Benchmark {
+    Benchmark { dimension: Dimension::InMemory, ..Benchmark::from_workload(workload, file_set) }
 }
 
 fn reads_by_request() -> Vec<Benchmark> {
@@ -44,7 +44,10 @@ fn reads_by_request() -> Vec<Benchmark> {
         let read = |bytes| {
             let read = Workload::new(Operation::Read);
             let workload = Workload { request_bytes: usize_of(bytes), alignment, ..read };
-            Benchmark { rank: u32::from(!words.is_empty()), ..benchmark(workload, Place::Data) }
+            Benchmark {
+                rank: u32::from(!words.is_empty()),
+                ..benchmark(workload, FileSetKind::Data)
+            }
         };
         curve.points(&requests, read)
     };
@@ -57,7 +60,7 @@ fn writes_by_request() -> Vec<Benchmark> {
     let requests: Vec<u64> = (12..=20).map(|log2| 1 << log2).collect();
     let write = |bytes| {
         let write = Workload { access: Access::Shuffled, ..Workload::new(Operation::Write) };
-        benchmark(Workload { request_bytes: usize_of(bytes), ..write }, Place::Data)
+        benchmark(Workload { request_bytes: usize_of(bytes), ..write }, FileSetKind::Data)
     };
     let curve = |name, title| Curve { name, title, axis: "request size", unit: "bytes" };
     let again = curve("random-write-warm-by-request", "random write, warm");
@@ -100,10 +103,10 @@ fn reads_by_working_set() -> Vec<Benchmark> {
         let read = |bytes| {
             let read = Workload { alignment, ..Workload::new(Operation::Read) };
             if bytes <= SPAN_MAX {
-                return benchmark(Workload { span_bytes: Some(bytes), ..read }, Place::Data);
+                return benchmark(Workload { span_bytes: Some(bytes), ..read }, FileSetKind::Data);
             }
-            let files = Files { count: 1, bytes, are_written: false };
-            Benchmark { rank: FILES_RANK, ..benchmark(read, Place::Files(files)) }
+            let files = FileSpec { count: 1, bytes, are_written: false };
+            Benchmark { rank: FILES_RANK, ..benchmark(read, FileSetKind::Files(files)) }
         };
         let mut points = curve.points(&WORKING_SETS[..13], read);
         points.extend(curve.points(&WORKING_SETS[13..], read));

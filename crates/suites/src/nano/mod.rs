@@ -34,7 +34,7 @@ pub(crate) fn quick() -> Vec<Benchmark> {
 /// The most informative benchmarks of their dimensions, in the order in which a survey wants them:
 /// at least one of each dimension before a second. Those that estimates of loads use come before
 /// others.
-const SAYS_MOST: [&str; 30] = [
+const MOST_INFORMATIVE: [&str; 30] = [
     "random-read-4k-warm",
     "random-read-4k-cold",
     "create-100",
@@ -70,9 +70,9 @@ const SAYS_MOST: [&str; 30] = [
 const LATER: u32 = 100;
 
 fn survey_rank(name: &str) -> u32 {
-    let place = SAYS_MOST.iter().position(|&other| other == name);
-    match place.and_then(|place| u32::try_from(place).ok()) {
-        Some(place) => place,
+    let position = MOST_INFORMATIVE.iter().position(|&other| other == name);
+    match position.and_then(|position| u32::try_from(position).ok()) {
+        Some(position) => position,
         None if name.ends_with("-10000") => LATER + 1,
         None => LATER,
     }
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn what_says_most_is_what_a_survey_has() {
         let quick = quick();
-        for name in SAYS_MOST {
+        for name in MOST_INFORMATIVE {
             assert!(quick.iter().any(|one| one.name == name), "a survey has no {name}");
         }
     }

@@ -9,8 +9,8 @@ use workload::{
 
 use super::curve::{Curve, usize_of};
 use crate::benchmark::Benchmark;
+use crate::file_set_kind::{DirectorySpec, FileSetKind, FileSpec};
 use crate::operations::Question;
-use crate::place::{Directories, Files, Place};
 use crate::processors::processors;
 
 /// Operations per round, if each comes with untimed work, such as closing the descriptor that a
@@ -18,24 +18,24 @@ use crate::processors::processors;
 const ROUND: usize = 64;
 
 /// Operations of this kind, by several threads or by the one that is their baseline.
-fn of(operation: Operation) -> Workload {
+fn workload_of(operation: Operation) -> Workload {
     let operations_per_round = if operation == Operation::Create { ROUND } else { 1 };
     Workload { operations_per_round, ..Workload::new(operation) }
 }
 
-fn place_of_threads(operation: Operation) -> Place {
-    if operation == Operation::Read { Place::Data } else { Place::TwoDirectories }
+fn file_set_of_threads(operation: Operation) -> FileSetKind {
+    if operation == Operation::Read { FileSetKind::Data } else { FileSetKind::TwoDirectories }
 }
 
 /// For the survey: two threads compared with one. The baseline for reads belongs to
 /// [`super::in_memory`].
 pub(crate) fn quick() -> Vec<Benchmark> {
-    let read = Workload { sharing: Sharing::Same, ..of(Operation::Read) };
-    let create = of(Operation::Create);
+    let read = Workload { sharing: Sharing::Same, ..workload_of(Operation::Read) };
+    let create = workload_of(Operation::Create);
     let one_directory = Workload { sharing: Sharing::Same, ..create.clone() };
     let create_baseline = "create-1-thread".to_owned();
     let benchmark = |name: &str, title: &str, workload: Workload, baseline| {
-        let place = place_of_threads(workload.operation);
+        let file_set = file_set_of_threads(workload.operation);
         Benchmark {
             name: name.to_owned(),
             title: title.to_owned(),
@@ -43,7 +43,7 @@ pub(crate) fn quick() -> Vec<Benchmark> {
             exercises: vec![Dimension::Metadata, Dimension::InMemory],
             cache_state: CacheState::Warm,
             baseline,
-            ..Benchmark::of_operations(workload, place)
+            ..Benchmark::from_workload(workload, file_set)
         }
     };
     let two = |workload: Workload| Workload { threads: 2, ..workload };
@@ -92,7 +92,7 @@ const WRITE_BYTES: u64 = 8 << 20;
 
 /// What several do at once, and what they share.
 #[derive(Clone, Copy, Debug)]
-struct Shared {
+struct SharedWork {
     name: &'static str,
     title: &'static str,
     operation: Operation,
@@ -105,21 +105,31 @@ struct Shared {
     rank: u32,
 }
 
-const fn own(name: &'static str, title: &'static str, operation: Operation, rank: u32) -> Shared {
+const fn own(
+    name: &'static str,
+    title: &'static str,
+    operation: Operation,
+    rank: u32,
+) -> SharedWork {
     let (sharing, span_bytes, entries) = (Sharing::Own, None, ENTRIES);
-    Shared { name, title, operation, sharing, span_bytes, entries, rank }
+    SharedWork { name, title, operation, sharing, span_bytes, entries, rank }
 }
 
-const fn same(name: &'static str, title: &'static str, operation: Operation, rank: u32) -> Shared {
-    Shared { sharing: Sharing::Same, ..own(name, title, operation, rank) }
+const fn same(
+    name: &'static str,
+    title: &'static str,
+    operation: Operation,
+    rank: u32,
+) -> SharedWork {
+    SharedWork { sharing: Sharing::Same, ..own(name, title, operation, rank) }
 }
 
 /// Low, medium and high sharing in the sense of Min et al., whose names are in comments.
-const SHARED: [Shared; 21] = [
+const SHARED: [SharedWork; 21] = [
     // DRBL, DRBM, DRBH
     own("read-own-files", "random read 4 KiB, own files", Operation::Read, 0),
     same("read-same-file", "random read 4 KiB, same file", Operation::Read, 0),
-    Shared {
+    SharedWork {
         span_bytes: Some(4096),
         ..same("read-same-block", "read of the same 4 KiB", Operation::Read, 2)
     },
@@ -133,13 +143,13 @@ const SHARED: [Shared; 21] = [
     // MRPL, MRPM, MRPH, which open files; a stat resolves the path in the same way.
     own("stat-own-directories", "stat, own directories", Operation::StatPresent, 1),
     same("stat-same-directory", "stat, same directory", Operation::StatPresent, 1),
-    Shared {
+    SharedWork {
         entries: 1,
         ..same("stat-same-name", "stat of the same name", Operation::StatPresent, 3)
     },
     // The same, plus the cost of an open and a close: all threads update one inode's open count.
     own("open-own-directories", "open and close, own directories", Operation::OpenClose, 3),
-    Shared {
+    SharedWork {
         entries: 1,
         ..same("open-same-name", "open and close of the same name", Operation::OpenClose, 3)
     },
@@ -164,10 +174,15 @@ pub(super) fn curves() -> Vec<Benchmark> {
 
 fn curves_up_to(processors: usize) -> Vec<Benchmark> {
     let counts = counts(2 * processors as u64);
-    let by_threads = SHARED.into_iter().flat_map(|one| by(Workers::Threads, one, &counts));
-    let later = |one: &Shared| if BY_PROCESSES_FIRST.contains(&one.name) { 1 } else { 3 };
+    let by_threads =
+        SHARED.into_iter().flat_map(|one| benchmarks_by(Workers::Threads, one, &counts));
+    let later = |one: &SharedWork| if BY_PROCESSES_FIRST.contains(&one.name) { 1 } else { 3 };
     let by_processes = SHARED.into_iter().flat_map(|one| {
-        by(Workers::Processes, Shared { rank: one.rank + later(&one), ..one }, &counts)
+        benchmarks_by(
+            Workers::Processes,
+            SharedWork { rank: one.rank + later(&one), ..one },
+            &counts,
+        )
     });
     by_threads.chain(by_processes).collect()
 }
@@ -188,7 +203,7 @@ fn counts(most: u64) -> Vec<u64> {
     [1, 2, 3, 4].into_iter().chain(doubled).take_while(|&count| count <= most).collect()
 }
 
-fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
+fn benchmarks_by(workers: Workers, shared: SharedWork, counts: &[u64]) -> Vec<Benchmark> {
     let (axis, words) = match workers {
         Workers::Threads => ("threads", ""),
         Workers::Processes => ("processes", ", by processes"),
@@ -198,16 +213,16 @@ fn by(workers: Workers, shared: Shared, counts: &[u64]) -> Vec<Benchmark> {
     let curve = Curve { name: &name, title: &title, axis, unit: "count" };
     let benchmark = |threads: u64| Benchmark {
         dimension: Dimension::Scaling,
-        exercises: vec![exercised(shared.operation)],
+        exercises: vec![exercised_dimension(shared.operation)],
         cache_state: cache_state(shared.operation),
         // One is the baseline for the others.
         baseline: (threads > 1).then(|| format!("{name}-1")),
         rank: shared.rank,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             Workload { workers, ..workload(shared, usize_of(threads)) },
-            place(shared, threads),
+            file_set(shared, threads),
         )
-        .asked(Question::Throughput)
+        .answering(Question::Throughput)
     };
     curve.points(counts, benchmark)
 }
@@ -221,7 +236,7 @@ fn cache_state(operation: Operation) -> CacheState {
     }
 }
 
-fn exercised(operation: Operation) -> Dimension {
+fn exercised_dimension(operation: Operation) -> Dimension {
     match operation.subject() {
         Subject::Data(_) | Subject::Growing(GrowingOperation::Append) => Dimension::InMemory,
         Subject::Growing(
@@ -232,16 +247,16 @@ fn exercised(operation: Operation) -> Dimension {
     }
 }
 
-fn workload(shared: Shared, threads: usize) -> Workload {
-    let Shared { operation, sharing, span_bytes, .. } = shared;
+fn workload(shared: SharedWork, threads: usize) -> Workload {
+    let SharedWork { operation, sharing, span_bytes, .. } = shared;
     // All pages in each pass, so that a later pass is not the first to write one.
     let is_write = operation == Operation::Write;
     let access = if is_write { Access::Shuffled } else { Access::Uniform };
-    Workload { access, threads, sharing, span_bytes, ..of(operation) }
+    Workload { access, threads, sharing, span_bytes, ..workload_of(operation) }
 }
 
 /// The same amount for each thread, whether each has its own or all share everything.
-fn place(shared: Shared, threads: u64) -> Place {
+fn file_set(shared: SharedWork, threads: u64) -> FileSetKind {
     let count = match shared.sharing {
         Sharing::Own => usize_of(threads),
         Sharing::Same => 1,
@@ -249,18 +264,18 @@ fn place(shared: Shared, threads: u64) -> Place {
     let together = threads / count as u64;
     match shared.operation.subject() {
         Subject::Data(DataOperation::Read) => {
-            Place::Files(Files { count, bytes: READ_BYTES, are_written: false })
+            FileSetKind::Files(FileSpec { count, bytes: READ_BYTES, are_written: false })
         }
         // Growing files are made for each thread in any case.
         Subject::Growing(_) => {
-            Place::Files(Files { count: 1, bytes: READ_BYTES, are_written: false })
+            FileSetKind::Files(FileSpec { count: 1, bytes: READ_BYTES, are_written: false })
         }
         Subject::Data(DataOperation::Write | DataOperation::Mixed { .. }) => {
-            Place::Files(Files { count, bytes: WRITE_BYTES * together, are_written: true })
+            FileSetKind::Files(FileSpec { count, bytes: WRITE_BYTES * together, are_written: true })
         }
         Subject::Names(..) => {
-            let of = Directories::of(shared.entries);
-            Place::Directories(Directories { additions: ADDITIONS, count, ..of })
+            let of = DirectorySpec::with_entries(shared.entries);
+            FileSetKind::Directories(DirectorySpec { additions: ADDITIONS, count, ..of })
         }
     }
 }
@@ -284,12 +299,12 @@ mod tests {
             let operations = one.operations().expect("it is one of operations");
             let threads = operations.workload.threads as u64;
             assert_eq!(one.curve.as_ref().map(|point| point.value), Some(threads as f64));
-            match operations.place {
-                Place::Files(files) if files.are_written => {
+            match operations.file_set {
+                FileSetKind::Files(files) if files.are_written => {
                     let pages = operations.blocks_per_thread(0);
                     assert_eq!(pages, WRITE_BYTES / 4096, "{}", one.name);
                 }
-                Place::Directories(set) => assert_eq!(set.additions, ADDITIONS),
+                FileSetKind::Directories(set) => assert_eq!(set.additions, ADDITIONS),
                 _ => {}
             }
             let has_baseline = one.baseline.is_some();
@@ -301,18 +316,23 @@ mod tests {
     #[test]
     fn own_is_one_each_and_same_is_one_for_all() {
         let all = curves_up_to(4);
-        let place = |name: &str| {
+        let file_set = |name: &str| {
             let found = all.iter().find(|one| one.name == name).expect("it is declared");
-            found.operations().expect("it is one of operations").place
+            found.operations().expect("it is one of operations").file_set
         };
-        let directories = |name: &str| place(name).directories().expect("of names").0;
+        let directories = |name: &str| file_set(name).directories().expect("of names").0;
         assert_eq!(directories("create-own-directories-by-threads-4"), 4);
         assert_eq!(directories("create-same-directory-by-threads-4"), 1);
-        let of_one = Directories { count: 1, additions: ADDITIONS, ..Directories::of(1) };
-        assert_eq!(place("stat-same-name-by-threads-4"), Place::Directories(of_one));
-        let Place::Files(files) = place("write-same-file-by-threads-3") else { panic!("of data") };
+        let of_one =
+            DirectorySpec { count: 1, additions: ADDITIONS, ..DirectorySpec::with_entries(1) };
+        assert_eq!(file_set("stat-same-name-by-threads-4"), FileSetKind::Directories(of_one));
+        let FileSetKind::Files(files) = file_set("write-same-file-by-threads-3") else {
+            panic!("of data")
+        };
         assert_eq!((files.count, files.bytes), (1, 3 * WRITE_BYTES));
-        let Place::Files(files) = place("write-own-files-by-threads-3") else { panic!("of data") };
+        let FileSetKind::Files(files) = file_set("write-own-files-by-threads-3") else {
+            panic!("of data")
+        };
         assert_eq!((files.count, files.bytes), (3, WRITE_BYTES));
     }
 }

@@ -18,21 +18,21 @@ use workload::{
     ClosedSession, EngineError, FileSet, Operation, Outcome, Session, Workers, Workload,
 };
 
-use crate::counters::{Counters, Happened, Reading};
+use crate::counters::{CounterDeltas, Counters, Reading};
+use crate::device_work::WorkPerOperation;
 use crate::device_writes;
 use crate::failure::failed;
-use crate::in_one_piece::Pieces;
+use crate::file_set_kind::FileSetKind;
+use crate::fragmentation::FragmentCounts;
 use crate::live_target::LiveTarget;
 use crate::nanoseconds::nanos;
 use crate::need::overlap_percent;
-use crate::neighbours::{Look, Measuring};
+use crate::neighbours::{MeasuringThreads, Snapshot};
 use crate::observed::Observed;
 use crate::operations::{Layer, Operations, Question};
-use crate::place::Place;
 use crate::processors::processors;
 use crate::state::{self, Claim, Moved, Warming};
 use crate::trial::prepare_below;
-use crate::written::Written;
 
 /// One in this many operations that make inodes is rehearsed in addition.
 const REHEARSED_SHARE: u64 = 8;
@@ -51,16 +51,16 @@ pub(crate) struct Execution<'a> {
 }
 
 /// What was seen around the operations.
-struct Seen {
+struct Measurements {
     spent: Spent,
     outcome: Outcome,
-    happened: Happened,
+    deltas: CounterDeltas,
     neighbours: Neighbours,
     before: Option<Residency>,
     after: Option<Residency>,
     /// Processor time per operation of everything but the operating threads.
     other_time_ns: Option<f64>,
-    written: Option<Written>,
+    written: Option<WorkPerOperation>,
     restless: Option<Warning>,
     /// Pages by the order of their folio, if that was looked up.
     folio_pages: Option<BTreeMap<u32, u64>>,
@@ -74,7 +74,7 @@ impl Execution<'_> {
         if seen.outcome.interrupted {
             return Err(Failure::Interrupted);
         }
-        let mut evidence = state::evidence(seen.before, seen.after, &seen.happened);
+        let mut evidence = state::evidence(seen.before, seen.after, &seen.deltas);
         evidence.folio_pages = seen.folio_pages.clone();
         // Anything else that the process reads, such as its own binary, was not read by an
         // operation.
@@ -82,7 +82,7 @@ impl Execution<'_> {
         evidence.caller_read_bytes = evidence.caller_read_bytes.map(|bytes| bytes.min(own_bytes));
         evidence.start_read_bytes = seen.outcome.start_read_bytes.filter(|&bytes| bytes > 0);
         if let Err(why) = state::verify(self.claim(&seen.outcome), &evidence) {
-            live.cooled.insert(self.of.place);
+            live.cooled.insert(self.of.file_set);
             // Pages that were dropped have come back in other ways than they were read in at first.
             live.read_in.clear();
             Self::empty_memory(live)?;
@@ -100,11 +100,11 @@ impl Execution<'_> {
         }
         let overhead_ns = nanos(began.elapsed()).saturating_sub(seen.outcome.elapsed_ns);
         let others_read_bytes = state::read_by_others_bytes(self.cache_state, &evidence);
-        let Seen { spent, outcome, happened, neighbours, other_time_ns, .. } = seen;
+        let Measurements { spent, outcome, deltas, neighbours, other_time_ns, .. } = seen;
         Ok(Observed {
             outcome,
             evidence,
-            happened,
+            deltas,
             neighbours,
             others_read_bytes,
             other_time_ns,
@@ -142,19 +142,19 @@ impl Execution<'_> {
             read_bytes: if reads { moved.whole_bytes() } else { 0 },
             reads: if one_by_one { moved.requests() } else { 0 },
             written_bytes: if writes_past_cache { moved.whole_bytes() } else { 0 },
-            is_of_names: self.of.place.directories().is_some(),
+            is_of_names: self.of.file_set.directories().is_some(),
         }
     }
 
     /// Does everything that is charged to the target's limits.
-    fn within_conditions(&self, live: &mut LiveTarget) -> Result<Seen, Failure> {
+    fn within_conditions(&self, live: &mut LiveTarget) -> Result<Measurements, Failure> {
         let began = Instant::now();
         let is_of_device = self.of.question == Question::DeviceWrites;
-        let idle =
-            is_of_device.then(|| device_writes::idle_unmount(live, self.of.place)).transpose()?;
+        let kind = self.of.file_set;
+        let idle = is_of_device.then(|| device_writes::idle_unmount(live, kind)).transpose()?;
         let closed = self.mounted_again(live)?;
         let (Some(file_set), Some(counters)) =
-            (live.file_sets.get(&self.of.place).cloned(), live.counters.clone())
+            (live.file_sets.get(&kind).cloned(), live.counters.clone())
         else {
             return Err(Failure::Cell { why: "its file set could not be made".to_owned() });
         };
@@ -166,7 +166,7 @@ impl Execution<'_> {
         };
         let touched = session.touched().to_vec();
         self.warm_names(&live.target, &mut live.cooled, &file_set)?;
-        self.gather((&mut live.pieces, &mut live.read_in), &touched)?;
+        self.defragment(&mut live.fragments, &mut live.read_in, &touched)?;
         // Nothing left over from an earlier phase or from preparation may be written while it runs.
         live.target.sync().map_err(|error| failed(&error))?;
         // What is in an arena has no pages of its own to count, and exists nowhere else.
@@ -177,9 +177,10 @@ impl Execution<'_> {
         let restless = settle::until_steady(self, &file_set)?;
         let state_ns = nanos(began.elapsed());
         let running = Instant::now();
-        let look = Look::now(Some(&counters));
-        let (outcome, happened, before_run) = self.run(&mut session, &counters)?;
-        let neighbours = Look::now(Some(&counters)).since(&look).judged(measuring(&outcome));
+        let look = Snapshot::take(Some(&counters));
+        let (outcome, deltas, before_run) = self.run(&mut session, &counters)?;
+        let neighbours =
+            Snapshot::take(Some(&counters)).since(&look).neighbours(measuring_threads(&outcome));
         let run_ns = nanos(running.elapsed());
         let proving = Instant::now();
         let (written, entered) = match idle {
@@ -188,7 +189,7 @@ impl Execution<'_> {
                 entered.leave().map_err(|error| failed(&error))?;
                 let device = device_writes::until_unmounted(live, &before_run)?.without(idle);
                 let entered = live.target.enter().map_err(|error| failed(&error))?;
-                (Some(Written::new(&outcome, sync_ns, device)), entered)
+                (Some(WorkPerOperation::new(&outcome, sync_ns, device)), entered)
             }
             None => (None, entered),
         };
@@ -200,8 +201,7 @@ impl Execution<'_> {
         // Its dirty pages must not be written back while another target is measured.
         live.target.sync().map_err(|error| failed(&error))?;
         entered.leave().map_err(|error| failed(&error))?;
-        let start_ns = outcome.course.whole_start().busy_ns;
-        let timed_ns = outcome.recorder.busy_ns() + start_ns;
+        let timed_ns = outcome.recorder.busy_ns() + outcome.course.whole_start().busy_ns;
         let spent = Spent {
             // Operations in flight overlap.
             timed_ns: (timed_ns / self.workload.threads as u64).min(run_ns),
@@ -210,10 +210,10 @@ impl Execution<'_> {
             undo_ns: nanos(undoing.elapsed()),
             turn_ns: 0,
         };
-        Ok(Seen {
+        Ok(Measurements {
             spent,
             outcome,
-            happened,
+            deltas,
             neighbours,
             before,
             after,
@@ -226,13 +226,14 @@ impl Execution<'_> {
 
     /// Brings files whose clean pages will be written back into one piece, whatever was done to
     /// them.
-    fn gather(
+    fn defragment(
         &self,
-        (pieces, read_in): (&mut Pieces, &mut BTreeSet<PathBuf>),
+        fragments: &mut FragmentCounts,
+        read_in: &mut BTreeSet<PathBuf>,
         files: &[PathBuf],
     ) -> Result<(), Failure> {
         for file in files.iter().filter(|_| self.of.writes_clean_pages()) {
-            if pieces.gather(file).map_err(|error| failed(&error))? {
+            if fragments.defragment(file).map_err(|error| failed(&error))? {
                 read_in.remove(file);
             }
         }
@@ -243,15 +244,15 @@ impl Execution<'_> {
     fn warm_names(
         &self,
         target: &Target,
-        cooled: &mut BTreeSet<Place>,
+        cooled: &mut BTreeSet<FileSetKind>,
         file_set: &FileSet,
     ) -> Result<(), Failure> {
         let wants_names =
-            self.of.place.directories().is_some() && self.cache_state != CacheState::Cold;
+            self.of.file_set.directories().is_some() && self.cache_state != CacheState::Cold;
         // With a memory limit, whatever happened since may have evicted them; and pages of small
         // files are evicted one by one when memory is short.
         let may_be_cold = is_limited(target) || self.of.workload.operation.moves_whole_files();
-        if wants_names && (cooled.remove(&self.of.place) || may_be_cold) {
+        if wants_names && (cooled.remove(&self.of.file_set) || may_be_cold) {
             state::warm_file_set(target, file_set).map_err(|error| failed(&error))?;
         }
         Ok(())
@@ -318,7 +319,7 @@ impl Execution<'_> {
         if !self.of.is_of_names_cold(self.cache_state) && !is_to_be_quiet {
             return Ok(None);
         }
-        let file_set = live.file_sets.get(&self.of.place);
+        let file_set = live.file_sets.get(&self.of.file_set);
         let closed = match file_set.filter(|_| self.workload.operation.removes_names()) {
             Some(file_set) => {
                 let entered = live.target.enter().map_err(|error| failed(&error))?;
@@ -382,7 +383,7 @@ impl Execution<'_> {
         &self,
         session: &mut Session,
         counters: &Counters,
-    ) -> Result<(Outcome, Happened, Reading), Failure> {
+    ) -> Result<(Outcome, CounterDeltas, Reading), Failure> {
         let before = counters.read().map_err(|error| failed(&error))?;
         let outcome = self.timed(session)?;
         let after = counters.read().map_err(|error| failed(&error))?;
@@ -407,15 +408,15 @@ impl Execution<'_> {
     fn other_time_ns(
         &self,
         live: &LiveTarget,
-        before: &Look,
+        before: &Snapshot,
         outcome: &Outcome,
     ) -> Result<Option<f64>, Failure> {
         if self.of.changes_anything() {
             live.target.sync().map_err(|error| failed(&error))?;
         }
-        let beside = Look::now(None).since(before);
+        let activity = Snapshot::take(None).since(before);
         let operations = outcome.recorder.operations() + outcome.course.whole_start().operations;
-        let servants_ns = beside.servants_ns(outcome.threads_ns);
+        let servants_ns = activity.servants_ns(outcome.threads_ns);
         Ok(servants_ns.map(|servants_ns| servants_ns as f64 / operations.max(1) as f64))
     }
 
@@ -437,8 +438,8 @@ impl Execution<'_> {
 }
 
 /// The threads that executed the operations.
-pub(crate) fn measuring(outcome: &Outcome) -> Measuring {
-    Measuring {
+pub(crate) fn measuring_threads(outcome: &Outcome) -> MeasuringThreads {
+    MeasuringThreads {
         threads: outcome.threads.len(),
         elapsed_ns: outcome.threads.iter().map(|thread| thread.elapsed_ns).sum(),
         waited_ns: outcome.waited_ns,

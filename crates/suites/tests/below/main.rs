@@ -84,7 +84,7 @@ fn nothing_on_the_device_changes(workshop: &Workshop, scratch: &Path, text: &str
     };
     let (clock, report) = SystemClock::calibrate();
     let mut laboratory =
-        Laboratory::new(live.into(), suite.benchmarks.clone(), &cells, settings, (clock, &report));
+        Laboratory::new(live.into(), suite.benchmarks.clone(), &cells, settings, clock, &report);
     let all: Vec<u32> = (0..).take(cells.len()).collect();
     assert_eq!(laboratory.begin_block(0, &all), []);
     for (cell, of) in (0..).zip(&cells) {

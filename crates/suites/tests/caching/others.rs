@@ -6,9 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use machine::describe::{
-    DeviceCounterReader, DeviceCounters, ProcessCounterReader, ProcessCounters,
-};
+use machine::describe::{DeviceCounterReader, ProcessCounterReader};
 use record::Warning;
 use rustix::process::{Pid, Signal, kill_process_group};
 use targets::cache::cache_state;
@@ -22,8 +20,7 @@ const FILE_BYTES: u64 = 1 << 20;
 pub(crate) fn their_reads_are_a_warning(place: &Place, file_system: &str) {
     let name = "stat-by-directory-size-1000";
     let target = format!("{file_system}:size=512m");
-    let Some(measured) =
-        place.measure_beside(("nano/metadata", name), &target, Another::reading_on)
+    let Some(measured) = place.measure_beside("nano/metadata", name, &target, Another::reading_on)
     else {
         return;
     };
@@ -44,7 +41,7 @@ pub(crate) fn reads_are_charged_to_who_asks(place: &Place) {
         let path = target.root().join("file");
         fs::write(&path, vec![7; 1 << 20]).expect("there is room");
         let numbers = target.device_numbers().expect("it has a device");
-        let counters = Both {
+        let counters = ReadCounters {
             device: DeviceCounterReader::open(numbers.major, numbers.minor).expect("it is there"),
             process: ProcessCounterReader::open().expect("the kernel counts"),
         };
@@ -57,34 +54,44 @@ pub(crate) fn reads_are_charged_to_who_asks(place: &Place) {
         let mut read = Vec::new();
         File::open(&path).and_then(|mut file| file.read_to_end(&mut read)).expect("it is ours");
         let own = counters.since(before);
-        assert!(own.0.read_bytes >= FILE_BYTES && own.1.read_bytes >= FILE_BYTES, "{own:?}");
+        assert!(own.device >= FILE_BYTES && own.process >= FILE_BYTES, "{own:?}");
 
         evict();
         let before = counters.read();
         let another = Another::that_has_read(&path);
         let theirs = counters.since(before);
-        assert!(theirs.0.read_bytes >= FILE_BYTES, "{theirs:?}");
-        assert_eq!(theirs.1.read_bytes, 0, "{theirs:?}");
+        assert!(theirs.device >= FILE_BYTES, "{theirs:?}");
+        assert_eq!(theirs.process, 0, "{theirs:?}");
         // It ends here, and is waited for.
         drop(another);
         let ended = counters.since(before);
-        assert!(ended.1.read_bytes >= FILE_BYTES, "{ended:?}");
+        assert!(ended.process >= FILE_BYTES, "{ended:?}");
     });
 }
 
-struct Both {
+struct ReadCounters {
     device: DeviceCounterReader,
     process: ProcessCounterReader,
 }
 
-impl Both {
-    fn read(&self) -> (DeviceCounters, ProcessCounters) {
-        (self.device.read().expect("it is there"), self.process.read().expect("it is ours"))
+/// Bytes that were read from a device, and by this process.
+#[derive(Clone, Copy, Debug)]
+struct ReadBytes {
+    device: u64,
+    process: u64,
+}
+
+impl ReadCounters {
+    fn read(&self) -> ReadBytes {
+        ReadBytes {
+            device: self.device.read().expect("it is there").read_bytes,
+            process: self.process.read().expect("it is ours").read_bytes,
+        }
     }
 
-    fn since(&self, then: (DeviceCounters, ProcessCounters)) -> (DeviceCounters, ProcessCounters) {
+    fn since(&self, then: ReadBytes) -> ReadBytes {
         let now = self.read();
-        (now.0 - then.0, now.1 - then.1)
+        ReadBytes { device: now.device - then.device, process: now.process - then.process }
     }
 }
 
@@ -96,16 +103,16 @@ impl Another {
     fn reading_on(device: &Path) -> Self {
         let script =
             "echo; while dd if=\"$0\" of=/dev/null bs=64k iflag=direct 2>/dev/null; do :; done";
-        Self::of(script, device)
+        Self::start(script, device)
     }
 
     /// Has read the file once.
     fn that_has_read(path: &Path) -> Self {
-        Self::of("cat \"$0\" >/dev/null; echo; read line", path)
+        Self::start("cat \"$0\" >/dev/null; echo; read line", path)
     }
 
     /// Starts the script and waits until it has printed a line.
-    fn of(script: &str, path: &Path) -> Self {
+    fn start(script: &str, path: &Path) -> Self {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(script).arg(path).stdin(Stdio::piped()).stdout(Stdio::piped());
         // So that its children end with it.

@@ -74,7 +74,8 @@ impl Place {
     /// target's device. Of several attempts, the first during which the device was read.
     pub(crate) fn measure_beside<T>(
         &self,
-        (suite_name, benchmark): (&str, &str),
+        suite_name: &str,
+        benchmark: &str,
         target: &str,
         beside: impl FnOnce(&Path) -> T,
     ) -> Option<Measured> {
@@ -151,9 +152,8 @@ fn laboratory(live: LiveTarget, suite: &Suite) -> (Laboratory, Vec<Cell>, Vec<Sk
         stop: Arc::new(AtomicBool::new(false)),
     };
     let (clock, report) = SystemClock::calibrate();
-    let clock = (clock, &report);
     let mut laboratory =
-        Laboratory::new(live.into(), suite.benchmarks.clone(), &cells, settings, clock);
+        Laboratory::new(live.into(), suite.benchmarks.clone(), &cells, settings, clock, &report);
     let all: Vec<u32> = (0..).take(cells.len()).collect();
     assert_eq!(laboratory.begin_block(0, &all), []);
     (laboratory, cells, skipped)

@@ -36,7 +36,7 @@ const OPEN_MAX: usize = 32;
 
 /// How an ageing ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum AgeingOutcome {
     /// It was completed.
     Done,
     /// The stop flag was raised.
@@ -47,44 +47,45 @@ pub(crate) enum Ended {
 pub(crate) fn age(
     root: &Path,
     ageing: Ageing,
-    (room_bytes, seed): (u64, u64),
+    room_bytes: u64,
+    seed: u64,
     stop: &AtomicBool,
-) -> io::Result<Ended> {
+) -> io::Result<AgeingOutcome> {
     let mut plan = Plan::new(ageing, room_bytes, seed);
-    let mut hand = Hand::new(&root.join(DIRECTORY), seed)?;
+    let mut executor = PlanExecutor::new(&root.join(DIRECTORY), seed)?;
     let mut parts = vec![plan.fill()];
     // Each round is planned only when it is due, because its operations take memory.
     for round in 0..=ageing.rounds {
         for part in parts.drain(..) {
             for operation in part {
                 if stop.load(Ordering::Relaxed) {
-                    return Ok(Ended::Stopped);
+                    return Ok(AgeingOutcome::Stopped);
                 }
-                hand.follow(operation)?;
+                executor.follow(operation)?;
             }
         }
         // Deleted space can be reused only once the file system has committed the deletion.
-        hand.sync(root)?;
+        executor.sync(root)?;
         match round < ageing.rounds {
             true => parts.push(plan.round()),
             false => parts.push(plan.clear()),
         }
     }
     for operation in parts.into_iter().flatten() {
-        hand.follow(operation)?;
+        executor.follow(operation)?;
     }
-    hand.sync(root)?;
-    Ok(Ended::Done)
+    executor.sync(root)?;
+    Ok(AgeingOutcome::Done)
 }
 
 /// Carries out the plan.
-struct Hand {
+struct PlanExecutor {
     directory: PathBuf,
     content: Vec<u8>,
     open: HashMap<u64, File>,
 }
 
-impl Hand {
+impl PlanExecutor {
     fn new(directory: &Path, seed: u64) -> io::Result<Self> {
         fs::create_dir(directory)?;
         for number in 0..DIRECTORIES {

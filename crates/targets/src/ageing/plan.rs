@@ -56,15 +56,15 @@ pub(crate) enum AfterWrite {
 
 /// A file as the plan sees it.
 #[derive(Clone, Copy, Debug)]
-struct Planned {
+struct PlannedFile {
     file: u64,
     size_bytes: u64,
 }
 
 /// A file that has not reached its final size.
 #[derive(Clone, Copy, Debug)]
-struct Growing {
-    planned: Planned,
+struct GrowingFile {
+    planned: PlannedFile,
     wanted_bytes: u64,
 }
 
@@ -75,8 +75,8 @@ pub(crate) struct Plan {
     sizes: LogNormal<f64>,
     room_bytes: u64,
     ageing: Ageing,
-    files: Vec<Planned>,
-    growing: Vec<Growing>,
+    files: Vec<PlannedFile>,
+    growing: Vec<GrowingFile>,
     used_bytes: u64,
     next_file: u64,
 }
@@ -151,13 +151,13 @@ impl Plan {
     fn grow(&mut self, operations: &mut Vec<AgeingStep>) {
         if self.growing.len() < GROWING {
             let wanted_bytes = self.size_bytes();
-            let planned = Planned { file: self.next_file, size_bytes: 0 };
-            self.growing.push(Growing { planned, wanted_bytes });
+            let planned = PlannedFile { file: self.next_file, size_bytes: 0 };
+            self.growing.push(GrowingFile { planned, wanted_bytes });
             self.next_file += 1;
         }
         let index = self.generator.random_range(0..self.growing.len());
         let piece_bytes = self.piece_bytes();
-        let Growing { planned, wanted_bytes } = self.growing[index];
+        let GrowingFile { planned, wanted_bytes } = self.growing[index];
         let bytes = piece_bytes.min(wanted_bytes - planned.size_bytes);
         let longer = self.write(planned, planned.size_bytes, bytes, operations);
         if longer.size_bytes < wanted_bytes {
@@ -190,17 +190,17 @@ impl Plan {
 
     fn write(
         &mut self,
-        planned: Planned,
+        planned: PlannedFile,
         at: u64,
         bytes: u64,
         operations: &mut Vec<AgeingStep>,
-    ) -> Planned {
+    ) -> PlannedFile {
         let then = match self.generator.random_range(0..PIECES_PER_WRITE_OUT) {
             0 => AfterWrite::WriteOut,
             _ => AfterWrite::Nothing,
         };
         operations.push(AgeingStep::Write { file: planned.file, at, bytes, then });
-        let longer = Planned { size_bytes: planned.size_bytes.max(at + bytes), ..planned };
+        let longer = PlannedFile { size_bytes: planned.size_bytes.max(at + bytes), ..planned };
         let before = if planned.size_bytes == 0 { 0 } else { taken_bytes(planned.size_bytes) };
         self.used_bytes += taken_bytes(longer.size_bytes) - before;
         longer

@@ -88,8 +88,8 @@ impl FolioOrders {
 /// [`FolioError::NotPermitted`] for users other than root; [`FolioError::NotBuilt`] if the kernel
 /// lacks the tables; otherwise the kernel's error for the file.
 pub fn folio_orders(path: &Path) -> Result<FolioOrders, FolioError> {
-    let flags = Words::open("/proc/kpageflags".as_ref())?;
-    let pagemap = Words::open("/proc/self/pagemap".as_ref())?;
+    let flags = KernelTable::open("/proc/kpageflags".as_ref())?;
+    let pagemap = KernelTable::open("/proc/self/pagemap".as_ref())?;
     let file = open_quietly(path)?;
     let resident = resident_pages(&file, 0..u64::MAX)?;
     let frames = frames(&file, &resident, &pagemap)?;
@@ -97,7 +97,7 @@ pub fn folio_orders(path: &Path) -> Result<FolioOrders, FolioError> {
 }
 
 /// The frames of memory that the resident pages are in, ascending.
-fn frames(file: &File, resident: &PageMap, pagemap: &Words) -> Result<Vec<u64>, FolioError> {
+fn frames(file: &File, resident: &PageMap, pagemap: &KernelTable) -> Result<Vec<u64>, FolioError> {
     let page_bytes = rustix::param::page_size() as u64;
     let end = resident.runs().last().map_or(0, |run| run.end);
     let mut frames = Vec::new();
@@ -132,7 +132,7 @@ fn frames(file: &File, resident: &PageMap, pagemap: &Words) -> Result<Vec<u64>, 
 }
 
 /// The orders of the folios that these frames belong to.
-fn orders(frames: &[u64], flags: &Words) -> io::Result<FolioOrders> {
+fn orders(frames: &[u64], flags: &KernelTable) -> io::Result<FolioOrders> {
     let mut orders = FolioOrders::default();
     let mut rest = frames;
     for run in joined(frames.iter().map(|&frame| frame..frame + 1)) {
@@ -150,7 +150,7 @@ fn orders(frames: &[u64], flags: &Words) -> io::Result<FolioOrders> {
 }
 
 /// The folios that have a frame in `run`, each as a whole.
-fn folios(mut run: Range<u64>, flags: &Words) -> io::Result<Vec<Range<u64>>> {
+fn folios(mut run: Range<u64>, flags: &KernelTable) -> io::Result<Vec<Range<u64>>> {
     let is_tail = |word: Option<&u64>| word.is_some_and(|word| word & COMPOUND_TAIL != 0);
     // One word more, to see whether the last folio ends with the run.
     let mut words = flags.read(run.start..run.end + 1)?;
@@ -190,9 +190,9 @@ fn joined(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
 }
 
 /// One of the kernel's files that are tables of words.
-struct Words(File);
+struct KernelTable(File);
 
-impl Words {
+impl KernelTable {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours")]
     fn open(path: &Path) -> Result<Self, FolioError> {
         File::open(path).map(Self).map_err(|error| match error.kind() {
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     /// A table of flags as the kernel would show it: folios of these orders, one after another.
-    fn table(name: &str, orders: &[u32]) -> Words {
+    fn table(name: &str, orders: &[u32]) -> KernelTable {
         let folio = |order: &u32| {
             let tails = vec![COMPOUND_TAIL; (1 << order) - 1];
             // The flag of the first frame (COMPOUND_HEAD) does not matter.
@@ -238,12 +238,12 @@ mod tests {
         let bytes: Vec<u8> = words.flat_map(u64::to_ne_bytes).collect();
         let path = std::env::temp_dir().join(format!("folios-{name}-{}", std::process::id()));
         fs::write(&path, bytes).expect("temporary directory");
-        let table = Words::open(&path).expect("just written");
+        let table = KernelTable::open(&path).expect("just written");
         fs::remove_file(&path).expect("it is ours");
         table
     }
 
-    fn found(frames: impl IntoIterator<Item = u64>, table: &Words) -> Vec<(u32, u64)> {
+    fn orders_in(frames: impl IntoIterator<Item = u64>, table: &KernelTable) -> Vec<(u32, u64)> {
         let frames: Vec<u64> = frames.into_iter().collect();
         let orders = orders(&frames, table).expect("a plain file");
         assert_eq!(orders.pages(), frames.len() as u64, "each frame is counted once");
@@ -254,18 +254,18 @@ mod tests {
     fn frames_are_counted_by_the_order_of_the_whole_folio() {
         // Frames 0 to 3, 4 to 11, 12, 13, 14 to 15, 16 to 1039.
         let table = table("orders", &[2, 3, 0, 0, 1, 10]);
-        assert_eq!(found([], &table), []);
-        assert_eq!(found(0..1040, &table), [(0, 2), (1, 2), (2, 4), (3, 8), (10, 1024)]);
+        assert_eq!(orders_in([], &table), []);
+        assert_eq!(orders_in(0..1040, &table), [(0, 2), (1, 2), (2, 4), (3, 8), (10, 1024)]);
         // Only part of some folios is in the list: the middle, or the part before or after the run.
-        assert_eq!(found([3, 4, 15], &table), [(1, 1), (2, 1), (3, 1)]);
-        assert_eq!(found([2, 7, 8, 12, 700, 1039], &table), [(0, 1), (2, 1), (3, 2), (10, 2)]);
+        assert_eq!(orders_in([3, 4, 15], &table), [(1, 1), (2, 1), (3, 1)]);
+        assert_eq!(orders_in([2, 7, 8, 12, 700, 1039], &table), [(0, 1), (2, 1), (3, 2), (10, 2)]);
     }
 
     #[test]
     fn folios_beside_and_between_the_wanted_do_not_count() {
         let table = table("others", &[0; 100]);
-        assert_eq!(found([5, 7, 60], &table), [(0, 3)]);
-        assert_eq!(found([99], &table), [(0, 1)]);
+        assert_eq!(orders_in([5, 7, 60], &table), [(0, 3)]);
+        assert_eq!(orders_in([99], &table), [(0, 1)]);
     }
 
     #[test]
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_table_that_is_not_there_is_an_error() {
-        let refused = Words::open("/nonexistent/kpageflags".as_ref());
+        let refused = KernelTable::open("/nonexistent/kpageflags".as_ref());
         assert!(matches!(refused, Err(FolioError::NotBuilt)));
     }
 }

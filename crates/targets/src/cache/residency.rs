@@ -216,12 +216,12 @@ mod tests {
         rustix::param::page_size() as u64
     }
 
-    struct Plain {
+    struct TestFile {
         path: PathBuf,
         file: File,
     }
 
-    impl Plain {
+    impl TestFile {
         fn new(name: &str, size_bytes: u64) -> Self {
             let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
             let content = vec![7; usize::try_from(size_bytes).expect("small")];
@@ -231,7 +231,7 @@ mod tests {
         }
     }
 
-    impl Drop for Plain {
+    impl Drop for TestFile {
         fn drop(&mut self) {
             fs::remove_file(&self.path).expect("it is ours");
         }
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_part_has_the_pages_of_which_it_has_a_byte() {
-        let plain = Plain::new("part", 10 * page_bytes() + 1);
+        let plain = TestFile::new("part", 10 * page_bytes() + 1);
         let covered = |bytes| resident_pages(&plain.file, bytes).expect("ours").covered();
         let page = page_bytes();
         assert_eq!(covered(0..u64::MAX), 0..11);
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn looking_fetches_nothing_and_sees_what_comes_and_goes() {
-        let plain = Plain::new("watch", 4096 * page_bytes());
+        let plain = TestFile::new("watch", 4096 * page_bytes());
         plain.file.sync_all().expect("the device is sound");
         fadvise(&plain.file, 0, None, Advice::DontNeed).expect("a plain file");
         let mut watch = ResidencyWatch::open(&plain.file, 0..u64::MAX).expect("ours");
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_range_is_counted_as_a_whole_file_is() {
-        let plain = Plain::new("range", 100 * page_bytes());
+        let plain = TestFile::new("range", 100 * page_bytes());
         let page = page_bytes();
         let in_range = |bytes| match residency_in(&plain.file, bytes) {
             Err(ResidencyError::NoCachestat | ResidencyError::NotSeen) => {

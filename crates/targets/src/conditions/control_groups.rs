@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::conditions::hierarchy::{Controller, Hierarchy, Version};
 use crate::device_numbers::DeviceNumbers;
 use crate::guardian::owner::lock_as_owner;
-use crate::guardian::{Guardian, Kind};
+use crate::guardian::{Guardian, ResourceKind};
 use crate::removal;
 use crate::spec::Conditions;
 
@@ -101,7 +101,7 @@ impl Cgroups {
         if wanted.throttle_device() {
             controllers.push(Controller::Io);
         }
-        let made_all = made.make_each(&controllers, (wanted, device), name, guardian);
+        let made_all = made.make_each(&controllers, wanted, device, name, guardian);
         match made_all {
             Ok(()) => Ok(made),
             Err(source) => {
@@ -114,12 +114,13 @@ impl Cgroups {
     fn make_each(
         &mut self,
         controllers: &[Controller],
-        (wanted, device): (&Conditions, Option<DeviceNumbers>),
+        wanted: &Conditions,
+        device: Option<DeviceNumbers>,
         name: &str,
         guardian: &Guardian,
     ) -> io::Result<()> {
         for &controller in controllers {
-            let hierarchy = Hierarchy::of(controller)?;
+            let hierarchy = Hierarchy::open(controller)?;
             let path = self.group_in(&hierarchy, controllers, name, guardian)?;
             let limits = &mut self.in_force.limits;
             match controller {
@@ -159,7 +160,7 @@ impl Cgroups {
         let mut refusal = io::Error::from(io::ErrorKind::NotFound);
         for parent in parents {
             let path = parent.join(name);
-            guardian.add(Kind::Cgroup, &path)?;
+            guardian.add(ResourceKind::Cgroup, &path)?;
             match fs::create_dir(&path) {
                 Ok(()) => {
                     let lock = lock_as_owner(CWD, &path).ok();
@@ -168,7 +169,7 @@ impl Cgroups {
                     return Ok(path);
                 }
                 Err(error) => {
-                    guardian.remove(Kind::Cgroup, &path)?;
+                    guardian.remove(ResourceKind::Cgroup, &path)?;
                     refusal = error;
                 }
             }
@@ -213,7 +214,7 @@ impl Cgroups {
         for group in self.groups.drain(..) {
             // On failure the guardian still knows of it and tries again at the end.
             removal::remove_cgroup(&group.path)?;
-            guardian.remove(Kind::Cgroup, &group.path)?;
+            guardian.remove(ResourceKind::Cgroup, &group.path)?;
         }
         Ok(())
     }

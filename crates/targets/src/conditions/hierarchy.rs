@@ -45,7 +45,7 @@ impl Controller {
 
 impl Hierarchy {
     /// The hierarchy that `controller` is in.
-    pub(crate) fn of(controller: Controller) -> io::Result<Self> {
+    pub(crate) fn open(controller: Controller) -> io::Result<Self> {
         let groups = fs::read_to_string("/proc/self/cgroup")?;
         let mounts = entries(&fs::read_to_string(MOUNTINFO)?);
         let found = Self::find(controller, &groups, &mounts);
@@ -65,14 +65,14 @@ impl Hierarchy {
             let holds = |mount: &&MountEntry| {
                 mount.file_system == "cgroup" && mount.super_options.iter().any(|o| o == name)
             };
-            return Self::at(Version::One, mounts.iter().find(holds)?, group);
+            return Self::at_mount(Version::One, mounts.iter().find(holds)?, group);
         }
         let mount = mounts.iter().find(|mount| mount.file_system == "cgroup2")?;
-        let found = Self::at(Version::Two, mount, groups.get(UNIFIED)?)?;
+        let found = Self::at_mount(Version::Two, mount, groups.get(UNIFIED)?)?;
         found.has(controller).then_some(found)
     }
 
-    fn at(version: Version, mount: &MountEntry, group: &str) -> Option<Self> {
+    fn at_mount(version: Version, mount: &MountEntry, group: &str) -> Option<Self> {
         let directories = directories(mount, group);
         let (home, top) = (directories.first()?.clone(), directories.last()?.clone());
         Some(Self { version, top, home })

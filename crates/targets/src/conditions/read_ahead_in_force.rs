@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::guardian::{Guardian, Kind};
+use crate::guardian::{Guardian, ResourceKind};
 use crate::read_ahead::{ReadAhead, SETTINGS};
 
 /// A setting that we have changed and must restore.
@@ -32,13 +32,13 @@ impl ReadAheadInForce {
         guardian: &Guardian,
         note: PathBuf,
     ) -> io::Result<Self> {
-        let setting = ReadAhead::of(root)?.ok_or_else(|| {
+        let setting = ReadAhead::for_root(root)?.ok_or_else(|| {
             io::Error::other(format!(
                 "no setting in {SETTINGS} governs this file system; leave read_ahead= out"
             ))
         })?;
         let before_bytes = setting.bytes()?;
-        guardian.add(Kind::ReadAhead, &note)?;
+        guardian.add(ResourceKind::ReadAhead, &note)?;
         symlink(setting.noted(bytes, before_bytes), &note)?;
         let in_force = Self { setting, bytes, before_bytes, note };
         let set = in_force.setting.set(bytes).and_then(|()| in_force.setting.bytes());
@@ -62,6 +62,6 @@ impl ReadAheadInForce {
     pub(crate) fn restore(self, guardian: &Guardian) -> io::Result<()> {
         self.setting.set(self.before_bytes)?;
         fs::remove_file(&self.note)?;
-        guardian.remove(Kind::ReadAhead, &self.note)
+        guardian.remove(ResourceKind::ReadAhead, &self.note)
     }
 }

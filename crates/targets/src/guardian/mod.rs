@@ -43,7 +43,7 @@ const DEATH_SECONDS: i64 = 30;
 /// What a registered path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum ResourceKind {
     /// The mount area, which is an empty directory on the host.
     MountArea = b'd',
     /// A cgroup.
@@ -60,8 +60,8 @@ pub(crate) enum Kind {
     ReadAhead = b'r',
 }
 
-impl Kind {
-    fn of_byte(byte: u8) -> Option<Self> {
+impl ResourceKind {
+    fn from_byte(byte: u8) -> Option<Self> {
         let kinds = [
             Self::MountArea,
             Self::Cgroup,
@@ -119,12 +119,12 @@ impl Guardian {
     }
 
     /// Announces something that is about to be made.
-    pub(crate) fn add(&self, kind: Kind, path: &Path) -> io::Result<()> {
+    pub(crate) fn add(&self, kind: ResourceKind, path: &Path) -> io::Result<()> {
         self.send(ADD, kind, path)
     }
 
     /// Reports that something is gone.
-    pub(crate) fn remove(&self, kind: Kind, path: &Path) -> io::Result<()> {
+    pub(crate) fn remove(&self, kind: ResourceKind, path: &Path) -> io::Result<()> {
         self.send(REMOVE, kind, path)
     }
 
@@ -145,7 +145,7 @@ impl Guardian {
         }
     }
 
-    fn send(&self, order: u8, kind: Kind, path: &Path) -> io::Result<()> {
+    fn send(&self, order: u8, kind: ResourceKind, path: &Path) -> io::Result<()> {
         let path = path.as_os_str().as_bytes();
         let length = u16::try_from(path.len()).map_err(|_| io::ErrorKind::InvalidFilename)?;
         let mut message = vec![order, kind as u8];
@@ -181,14 +181,14 @@ fn settle(kept: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
 
 /// Follows orders until fsprism quits or dies, then removes what is left. Returns the exit status.
 fn watch(owner: Owner, orders: &OwnedFd, parent: &OwnedFd) -> i32 {
-    let mut ward = Ward { owner, things: Vec::new(), bytes: Vec::new() };
+    let mut state = GuardianState { owner, resources: Vec::new(), bytes: Vec::new() };
     let mut buffer = [0; 4096];
     let quit = loop {
         match rustix::io::read(orders, &mut buffer) {
             Ok(0) => break false,
             Ok(length) => {
-                ward.bytes.extend_from_slice(&buffer[..length]);
-                if ward.follow_orders() {
+                state.bytes.extend_from_slice(&buffer[..length]);
+                if state.follow_orders() {
                     break true;
                 }
             }
@@ -202,28 +202,28 @@ fn watch(owner: Owner, orders: &OwnedFd, parent: &OwnedFd) -> i32 {
         let timeout = Timespec { tv_sec: DEATH_SECONDS, tv_nsec: 0 };
         let _in_any_case = poll(&mut [PollFd::new(parent, PollFlags::IN)], Some(&timeout));
     }
-    i32::from(!ward.remove_all())
+    i32::from(!state.remove_all())
 }
 
 /// The guardian's state.
-struct Ward {
+struct GuardianState {
     owner: Owner,
-    things: Vec<Thing>,
+    resources: Vec<RegisteredResource>,
     bytes: Vec<u8>,
 }
 
 /// Something to be removed.
-struct Thing {
-    kind: Kind,
+struct RegisteredResource {
+    kind: ResourceKind,
     path: PathBuf,
     /// The directory that contains a work directory, held open from registration on: by the time of
     /// removal, its owner may have put something else at the path.
     parent: Option<(OwnedFd, CString)>,
 }
 
-impl Thing {
-    fn new(kind: Kind, path: PathBuf) -> Self {
-        let is_others = kind == Kind::WorkDirectory;
+impl RegisteredResource {
+    fn new(kind: ResourceKind, path: PathBuf) -> Self {
+        let is_others = kind == ResourceKind::WorkDirectory;
         let parent = is_others.then(|| removal::parent_of(&path).ok()).flatten();
         Self { kind, path, parent }
     }
@@ -231,9 +231,9 @@ impl Thing {
     fn is_removed(&self) -> bool {
         let path = &self.path;
         match self.kind {
-            Kind::MountArea => removal::remove_empty(path).is_ok(),
-            Kind::Cgroup => removal::remove_cgroup(path).is_ok(),
-            Kind::WorkDirectory => match &self.parent {
+            ResourceKind::MountArea => removal::remove_empty(path).is_ok(),
+            ResourceKind::Cgroup => removal::remove_cgroup(path).is_ok(),
+            ResourceKind::WorkDirectory => match &self.parent {
                 Some((parent, name)) => work_directory::remove(parent, name).is_ok(),
                 None => match removal::parent_of(path) {
                     Ok((parent, name)) => work_directory::remove(parent, &name).is_ok(),
@@ -241,14 +241,14 @@ impl Thing {
                     Err(error) => error.kind() == io::ErrorKind::NotFound,
                 },
             },
-            Kind::Image | Kind::Arena => removal::remove_file(path).is_ok(),
-            Kind::LoopBinding => !path.exists(),
-            Kind::ReadAhead => read_ahead::put_back_at(path).is_ok(),
+            ResourceKind::Image | ResourceKind::Arena => removal::remove_file(path).is_ok(),
+            ResourceKind::LoopBinding => !path.exists(),
+            ResourceKind::ReadAhead => read_ahead::put_back_at(path).is_ok(),
         }
     }
 }
 
-impl Ward {
+impl GuardianState {
     /// Takes every complete message from `bytes`; true if one of them says to quit.
     fn follow_orders(&mut self) -> bool {
         while let [order, kind, low, high, ..] = self.bytes[..] {
@@ -258,13 +258,14 @@ impl Ward {
             }
             let path = PathBuf::from(std::ffi::OsStr::from_bytes(&self.bytes[4..end]));
             self.bytes.drain(..end);
-            match (order, Kind::of_byte(kind)) {
+            match (order, ResourceKind::from_byte(kind)) {
                 (QUIT, _) => return true,
                 (ADD, Some(kind)) if self.may_touch(kind, &path) => {
-                    self.things.push(Thing::new(kind, path));
+                    self.resources.push(RegisteredResource::new(kind, path));
                 }
                 (REMOVE, Some(kind)) => {
-                    self.things.retain(|thing| thing.kind != kind || thing.path != path);
+                    self.resources
+                        .retain(|resource| resource.kind != kind || resource.path != path);
                 }
                 _ => {}
             }
@@ -273,15 +274,15 @@ impl Ward {
     }
 
     /// Whether the name in the path says that our process made it.
-    fn may_touch(&self, kind: Kind, path: &Path) -> bool {
+    fn may_touch(&self, kind: ResourceKind, path: &Path) -> bool {
         let leftover = match kind {
-            Kind::MountArea => Leftover::MountArea,
-            Kind::Cgroup => Leftover::Cgroup,
-            Kind::WorkDirectory => Leftover::WorkDirectory,
-            Kind::Image => Leftover::Image,
-            Kind::Arena => Leftover::Arena,
-            Kind::LoopBinding => return true,
-            Kind::ReadAhead => Leftover::Setting,
+            ResourceKind::MountArea => Leftover::MountArea,
+            ResourceKind::Cgroup => Leftover::Cgroup,
+            ResourceKind::WorkDirectory => Leftover::WorkDirectory,
+            ResourceKind::Image => Leftover::Image,
+            ResourceKind::Arena => Leftover::Arena,
+            ResourceKind::LoopBinding => return true,
+            ResourceKind::ReadAhead => Leftover::Setting,
         };
         let name = path.file_name().and_then(|name| name.to_str());
         name.and_then(|name| leftover.owner_of(name)) == Some(self.owner)
@@ -289,10 +290,10 @@ impl Ward {
 
     /// Removes everything, most recent first; true if nothing is left.
     fn remove_all(&mut self) -> bool {
-        self.things.reverse();
+        self.resources.reverse();
         for _ in 0..ATTEMPTS {
-            self.things.retain(|thing| !thing.is_removed());
-            if self.things.is_empty() {
+            self.resources.retain(|resource| !resource.is_removed());
+            if self.resources.is_empty() {
                 return true;
             }
             std::thread::sleep(PAUSE);
@@ -305,48 +306,48 @@ impl Ward {
 mod tests {
     use super::*;
 
-    fn ward() -> Ward {
+    fn state() -> GuardianState {
         let owner = Owner::this().expect("/proc is mounted");
-        Ward { owner, things: Vec::new(), bytes: Vec::new() }
+        GuardianState { owner, resources: Vec::new(), bytes: Vec::new() }
     }
 
-    fn things(ward: &Ward) -> Vec<(Kind, PathBuf)> {
-        ward.things.iter().map(|thing| (thing.kind, thing.path.clone())).collect()
+    fn resources(state: &GuardianState) -> Vec<(ResourceKind, PathBuf)> {
+        state.resources.iter().map(|resource| (resource.kind, resource.path.clone())).collect()
     }
 
-    fn message(order: u8, kind: Kind, path: &str) -> Vec<u8> {
+    fn message(order: u8, kind: ResourceKind, path: &str) -> Vec<u8> {
         let length = u16::try_from(path.len()).expect("short").to_le_bytes();
         [&[order, kind as u8, length[0], length[1]], path.as_bytes()].concat()
     }
 
     #[test]
     fn messages_may_arrive_in_pieces() {
-        let mut ward = ward();
-        let path = format!("/x/{}-1", ward.owner);
-        let bytes = message(ADD, Kind::Cgroup, &path);
-        ward.bytes.extend(&bytes[..7]);
-        assert!(!ward.follow_orders() && ward.things.is_empty());
-        ward.bytes.extend(&bytes[7..]);
-        ward.bytes.extend([QUIT, 0, 0, 0]);
-        assert!(ward.follow_orders());
-        assert_eq!(things(&ward), [(Kind::Cgroup, PathBuf::from(&path))]);
-        ward.bytes.extend(message(REMOVE, Kind::Cgroup, &path));
-        ward.follow_orders();
-        assert!(ward.things.is_empty());
+        let mut state = state();
+        let path = format!("/x/{}-1", state.owner);
+        let bytes = message(ADD, ResourceKind::Cgroup, &path);
+        state.bytes.extend(&bytes[..7]);
+        assert!(!state.follow_orders() && state.resources.is_empty());
+        state.bytes.extend(&bytes[7..]);
+        state.bytes.extend([QUIT, 0, 0, 0]);
+        assert!(state.follow_orders());
+        assert_eq!(resources(&state), [(ResourceKind::Cgroup, PathBuf::from(&path))]);
+        state.bytes.extend(message(REMOVE, ResourceKind::Cgroup, &path));
+        state.follow_orders();
+        assert!(state.resources.is_empty());
     }
 
     #[test]
     fn only_names_of_its_own_process_are_taken() {
-        let mut ward = ward();
-        let undotted = format!("/x/{}-1", ward.owner);
-        let longer = format!("/x/.{}-1-results", ward.owner);
+        let mut state = state();
+        let undotted = format!("/x/{}-1", state.owner);
+        let longer = format!("/x/.{}-1-results", state.owner);
         for path in ["/home", "/x/.fsprism-1-2-3", "/", &undotted, &longer] {
-            ward.bytes.extend(message(ADD, Kind::WorkDirectory, path));
+            state.bytes.extend(message(ADD, ResourceKind::WorkDirectory, path));
         }
         for path in ["/run/fsprism-1-2-3.setting", "/sys/class/bdi/7:0/read_ahead_kb/128"] {
-            ward.bytes.extend(message(ADD, Kind::ReadAhead, path));
+            state.bytes.extend(message(ADD, ResourceKind::ReadAhead, path));
         }
-        ward.follow_orders();
-        assert!(ward.things.is_empty());
+        state.follow_orders();
+        assert!(state.resources.is_empty());
     }
 }

@@ -7,7 +7,7 @@ use file_system::Feature;
 use super::Target;
 use crate::ageing;
 use crate::error::TargetError;
-use crate::filling::{self, Fill, Filled};
+use crate::filling::{self, Fill, FillOutcome};
 use crate::spec::Location;
 use crate::surroundings::Step;
 
@@ -45,17 +45,17 @@ impl Target {
             return Ok(());
         };
         let fill =
-            Fill { percent, reserves: self.reserves(), most_written_bytes: self.left_to_write()? };
+            Fill { percent, reserves: self.reserves(), written_bytes_max: self.left_to_write()? };
         let ended = filling::fill(self.root(), fill, stop);
         let label = || self.spec.label.clone();
         match ended.map_err(|source| TargetError::Filling { label: label(), source })? {
-            Filled::Stopped => return Err(TargetError::FillingStopped { label: label() }),
-            Filled::Done { reserved_bytes } => {
+            FillOutcome::Stopped => return Err(TargetError::FillingStopped { label: label() }),
+            FillOutcome::Done { reserved_bytes } => {
                 self.history.is_filled = true;
                 self.history.reserved_bytes = reserved_bytes;
             }
         }
-        self.tell(Step::Filled);
+        self.tell(Step::FillOutcome);
         Ok(())
     }
 
@@ -64,11 +64,13 @@ impl Target {
             return Ok(());
         };
         let room_bytes = self.room()?.free_bytes;
-        let ended = ageing::age(self.root(), ageing, (room_bytes, seed), stop);
+        let ended = ageing::age(self.root(), ageing, room_bytes, seed, stop);
         let label = || self.spec.label.clone();
         match ended.map_err(|source| TargetError::Ageing { label: label(), source })? {
-            ageing::Ended::Stopped => return Err(TargetError::AgeingStopped { label: label() }),
-            ageing::Ended::Done => self.history.is_aged = true,
+            ageing::AgeingOutcome::Stopped => {
+                return Err(TargetError::AgeingStopped { label: label() });
+            }
+            ageing::AgeingOutcome::Done => self.history.is_aged = true,
         }
         self.tell(Step::Aged);
         Ok(())

@@ -1,7 +1,7 @@
 //! A target during its life: made, filled, aged, remounted, remade, removed.
 
+mod backing;
 mod history;
-mod home;
 mod room;
 
 use std::io;
@@ -18,18 +18,18 @@ use crate::device_numbers::DeviceNumbers;
 use crate::error::TargetError;
 use crate::facts::TargetFacts;
 use crate::filtered;
-use crate::guardian::Kind;
+use crate::guardian::ResourceKind;
 use crate::open_device::{OpenDevice, OpenDeviceError};
 use crate::removal;
 use crate::scratch::device::NamedDevice;
 use crate::scratch::mkfs;
-use crate::scratch::source::Source;
-use crate::shop::Shop;
+use crate::scratch::source::MountSource;
 use crate::spec::{Location, TargetSpec};
 use crate::surroundings::Step;
+use crate::workshop_inner::WorkshopInner;
 
+use backing::{Backing, make_scratch, make_work_directory};
 use history::History;
-use home::{Home, make_scratch, make_work_directory};
 
 /// A file system, or a directory of one, that is ready to be measured.
 ///
@@ -37,9 +37,9 @@ use home::{Home, make_scratch, make_work_directory};
 /// also reports what failed.
 #[derive(Debug)]
 pub struct Target {
-    shop: Arc<Shop>,
+    workshop: Arc<WorkshopInner>,
     spec: TargetSpec,
-    home: Home,
+    backing: Backing,
     cgroups: Cgroups,
     /// What `read_ahead=` set, while it is mounted.
     read_ahead: Option<ReadAheadInForce>,
@@ -60,20 +60,20 @@ impl Target {
     /// The directory to work in. For an arena, its file, below which only its library finds files.
     #[must_use]
     pub fn root(&self) -> &Path {
-        match &self.home {
-            Home::Directory(work) => work.root(),
-            Home::Scratch { mount_point, .. } => mount_point,
+        match &self.backing {
+            Backing::Directory(work) => work.root(),
+            Backing::Scratch { mount_point, .. } => mount_point,
             // The kernel finds nothing below a file.
-            Home::Arena(arena) => arena.path(),
+            Backing::Arena(arena) => arena.path(),
             // Nothing can be made at this path.
-            Home::Removed => Path::new("/dev/null/removed"),
+            Backing::Removed => Path::new("/dev/null/removed"),
         }
     }
 
     /// The library's files, if the target is reached by library calls.
     #[must_use]
     pub fn library(&self) -> Option<&DenseFs> {
-        if let Home::Arena(arena) = &self.home { arena.files() } else { None }
+        if let Backing::Arena(arena) = &self.backing { arena.files() } else { None }
     }
 
     /// What was asked for.
@@ -113,7 +113,7 @@ impl Target {
     /// As for [`Target::open_device`]; [`OpenDeviceError::NotOurs`] for a directory, and
     /// [`OpenDeviceError::NotWritable`] if the kernel forbids it.
     pub fn open_device_for_writes(&self) -> Result<OpenDevice, OpenDeviceError> {
-        let Home::Scratch { source, .. } = &self.home else {
+        let Backing::Scratch { source, .. } = &self.backing else {
             return Err(OpenDeviceError::NotOurs { label: self.spec.label.clone() });
         };
         OpenDevice::below_for_writes(&self.facts, &source.path())
@@ -122,25 +122,29 @@ impl Target {
     /// Whether the process that removes it if this one dies is alive.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
-        self.shop.guardian.is_alive()
+        self.workshop.guardian.is_alive()
     }
 
     /// The scratch directory, if it has no room left for the part of the image that is not
     /// allocated yet. Writes by the device then fail.
     #[must_use]
     pub fn scratch_without_room(&self) -> Option<&Path> {
-        const LEAST_BYTES: u64 = 1 << 20;
-        let Home::Scratch { source: Source::Image(image), .. } = &self.home else { return None };
-        let free_bytes = self.shop.surroundings.scratch_left_bytes().ok()?;
-        let is_full = free_bytes < LEAST_BYTES && image.allocated_bytes() < image.size_bytes();
-        is_full.then_some(self.shop.surroundings.scratch.as_path())
+        const BYTES_MIN: u64 = 1 << 20;
+        let Backing::Scratch { source: MountSource::Image(image), .. } = &self.backing else {
+            return None;
+        };
+        let free_bytes = self.workshop.surroundings.scratch_left_bytes().ok()?;
+        let is_full = free_bytes < BYTES_MIN && image.allocated_bytes() < image.size_bytes();
+        is_full.then_some(self.workshop.surroundings.scratch.as_path())
     }
 
     /// The directory that contains its image; `None` if it has no image.
     #[must_use]
     pub fn image_directory(&self) -> Option<&Path> {
-        let Home::Scratch { source: Source::Image(_), .. } = &self.home else { return None };
-        Some(self.shop.surroundings.scratch.as_path())
+        let Backing::Scratch { source: MountSource::Image(_), .. } = &self.backing else {
+            return None;
+        };
+        Some(self.workshop.surroundings.scratch.as_path())
     }
 
     /// Whether its files can be absent from memory. They cannot if the pages are the only copy.
@@ -178,7 +182,7 @@ impl Target {
     /// # Errors
     /// [`TargetError::Io`], including for data that could not be written earlier.
     pub fn sync(&self) -> Result<(), TargetError> {
-        if let Home::Arena(_) = &self.home {
+        if let Backing::Arena(_) = &self.backing {
             return Ok(());
         }
         filtered::sync(self.root()).map_err(self.io_error())
@@ -190,26 +194,26 @@ impl Target {
     /// # Errors
     /// What failed; after that, the target can only be closed ([`Target::close`]).
     pub fn remake(&mut self) -> Result<(), TargetError> {
-        match &mut self.home {
-            Home::Directory(work) => {
+        match &mut self.backing {
+            Backing::Directory(work) => {
                 let path = || work.root().to_owned();
                 let failed = |source| TargetError::WorkDirectory { path: path(), source };
                 work.remake().map_err(failed)?;
                 self.tell(Step::WorkDirectoryMade);
                 Ok(())
             }
-            Home::Arena(arena) => {
+            Backing::Arena(arena) => {
                 arena.remake()?;
                 self.tell(Step::Formatted);
                 Ok(())
             }
-            Home::Scratch { .. } => {
+            Backing::Scratch { .. } => {
                 self.unmount()?;
                 self.history = History::default();
                 self.format()?;
                 self.mount()
             }
-            Home::Removed => Err(self.not_remountable("it was removed")),
+            Backing::Removed => Err(self.not_remountable("it was removed")),
         }
     }
 
@@ -220,7 +224,7 @@ impl Target {
     /// [`TargetError::NotResizable`] if it is not on an image of its own; otherwise what failed,
     /// and after that, the target can only be closed ([`Target::close`]).
     pub fn remake_with_size(&mut self, size_bytes: u64) -> Result<(), TargetError> {
-        let Home::Scratch { source: Source::Image(image), .. } = &self.home else {
+        let Backing::Scratch { source: MountSource::Image(image), .. } = &self.backing else {
             return Err(TargetError::NotResizable { label: self.spec.label.clone() });
         };
         let image = Arc::clone(image);
@@ -234,7 +238,9 @@ impl Target {
     /// The size of its image; `None` if it has no image.
     #[must_use]
     pub fn image_bytes(&self) -> Option<u64> {
-        let Home::Scratch { source: Source::Image(image), .. } = &self.home else { return None };
+        let Backing::Scratch { source: MountSource::Image(image), .. } = &self.backing else {
+            return None;
+        };
         Some(image.size_bytes())
     }
 
@@ -252,23 +258,23 @@ impl Target {
     /// # Errors
     /// As for [`Target::remount`].
     pub fn remount_with<T>(&mut self, act: impl FnOnce() -> T) -> Result<T, TargetError> {
-        match &self.home {
-            Home::Scratch { source: Source::Memory, .. } => {
+        match &self.backing {
+            Backing::Scratch { source: MountSource::Memory, .. } => {
                 Err(self.not_remountable("its files are only in memory and would be lost"))
             }
-            Home::Scratch { source, .. } => {
+            Backing::Scratch { source, .. } => {
                 let source = source.clone();
                 self.unmount()?;
                 let done = act();
-                if let Source::Image(image) = source {
+                if let MountSource::Image(image) = source {
                     image.forget_pages().map_err(self.io_error())?;
                 }
                 self.mount()?;
                 Ok(done)
             }
-            Home::Arena(_) => Err(self.not_remountable("it is not mounted")),
-            Home::Directory(_) => Err(self.not_remountable("fsprism did not mount it")),
-            Home::Removed => Err(self.not_remountable("it was removed")),
+            Backing::Arena(_) => Err(self.not_remountable("it is not mounted")),
+            Backing::Directory(_) => Err(self.not_remountable("fsprism did not mount it")),
+            Backing::Removed => Err(self.not_remountable("it was removed")),
         }
     }
 
@@ -277,50 +283,50 @@ impl Target {
     /// # Errors
     /// The first failure; the rest is removed nevertheless.
     pub fn close(&mut self) -> Result<(), TargetError> {
-        if matches!(self.home, Home::Removed) {
+        if matches!(self.backing, Backing::Removed) {
             return Ok(());
         }
         let home_removed = self.unmount().and_then(|()| self.remove_home());
         // Drops our descriptor on the loop device, the last one, so that the kernel clears it.
-        self.home = Home::Removed;
+        self.backing = Backing::Removed;
         let left_behind = |source| TargetError::LeftBehind { source };
-        let groups_removed = self.cgroups.remove(&self.shop.guardian).map_err(left_behind);
+        let groups_removed = self.cgroups.remove(&self.workshop.guardian).map_err(left_behind);
         self.tell(Step::Removed);
         home_removed.and(groups_removed)
     }
 
     /// `device` is the one that `spec` names, if any, already checked.
     pub(crate) fn make(
-        shop: Arc<Shop>,
+        workshop: Arc<WorkshopInner>,
         spec: &TargetSpec,
         device: Option<NamedDevice>,
     ) -> Result<Self, TargetError> {
-        let home = match &spec.location {
-            Location::Directory(directory) => make_work_directory(&shop, directory)?,
-            Location::Scratch(scratch) => make_scratch(&shop, scratch, device, &spec.label)?,
+        let backing = match &spec.location {
+            Location::Directory(directory) => make_work_directory(&workshop, directory)?,
+            Location::Scratch(scratch) => make_scratch(&workshop, scratch, device, &spec.label)?,
         };
         // From here on, dropping it removes what has been made.
         let mut target = Self {
-            shop,
+            workshop,
             spec: spec.clone(),
-            home,
+            backing,
             cgroups: Cgroups::default(),
             read_ahead: None,
             history: History::default(),
             facts: TargetFacts::default(),
             keeps_pages: false,
         };
-        match &target.home {
-            Home::Scratch { .. } => {
+        match &target.backing {
+            Backing::Scratch { .. } => {
                 target.tell(Step::Bound);
                 target.format()?;
                 target.mount()?;
             }
-            Home::Arena(_) => target.tell(Step::Formatted),
-            Home::Directory(_) | Home::Removed => target.tell(Step::WorkDirectoryMade),
+            Backing::Arena(_) => target.tell(Step::Formatted),
+            Backing::Directory(_) | Backing::Removed => target.tell(Step::WorkDirectoryMade),
         }
         target.read_facts()?;
-        if let Home::Directory(work) = &target.home {
+        if let Backing::Directory(work) = &target.backing {
             target.keeps_pages = cache_state::keeps_pages(work.root());
         }
         target.make_conditions()?;
@@ -328,13 +334,13 @@ impl Target {
     }
 
     fn format(&mut self) -> Result<(), TargetError> {
-        let Home::Scratch { source, scratch, mount_point, .. } = &self.home else {
+        let Backing::Scratch { source, scratch, mount_point, .. } = &self.backing else {
             return Ok(());
         };
         let device = source.path();
         match source {
-            Source::Memory => return Ok(()),
-            Source::Image(image) => {
+            MountSource::Memory => return Ok(()),
+            MountSource::Image(image) => {
                 if !scratch.allocated {
                     // Only saves space: mkfs does not rely on zeros.
                     let _mkfs_writes_anyway = image.discard();
@@ -342,15 +348,18 @@ impl Target {
                 // If we were killed now, mkfs would keep the device bound until it is dead too.
                 let binding = image.binding();
                 let failed = self.io_error();
-                self.shop.guardian.add(Kind::LoopBinding, &binding).map_err(&failed)?;
+                self.workshop.guardian.add(ResourceKind::LoopBinding, &binding).map_err(&failed)?;
                 let command = mkfs::format(scratch, &device, mount_point);
-                self.shop.guardian.remove(Kind::LoopBinding, &binding).map_err(&failed)?;
+                self.workshop
+                    .guardian
+                    .remove(ResourceKind::LoopBinding, &binding)
+                    .map_err(&failed)?;
                 self.facts.mkfs = Some(command?);
                 if scratch.allocated {
                     image.write_holes().map_err(self.io_error())?;
                 }
             }
-            Source::Device(named) => {
+            MountSource::Device(named) => {
                 // Devices come and go; by now the path may lead to another one.
                 named.check_again()?;
                 self.facts.mkfs = Some(mkfs::format(scratch, &device, mount_point)?);
@@ -361,13 +370,13 @@ impl Target {
     }
 
     fn mount(&mut self) -> Result<(), TargetError> {
-        let Home::Scratch { source, mount_point, mounted, scratch } = &mut self.home else {
+        let Backing::Scratch { source, mount_point, mounted, scratch } = &mut self.backing else {
             return Ok(());
         };
-        if let Source::Device(named) = source {
+        if let MountSource::Device(named) = source {
             named.check_again()?;
         }
-        let size_bytes = self.shop.surroundings.image_bytes_of(scratch);
+        let size_bytes = self.workshop.surroundings.image_bytes_of(scratch);
         let options = mkfs::mount_options(scratch, size_bytes);
         let file_system = scratch.file_system;
         mkfs::mount_at(file_system, &source.path(), mount_point, &options)
@@ -381,19 +390,21 @@ impl Target {
     /// before anything is opened. On btrfs every mount starts with a new setting.
     fn set_read_ahead(&mut self) -> Result<(), TargetError> {
         let Some(bytes) = self.spec.conditions.read_ahead_bytes else { return Ok(()) };
-        let note = self.shop.new_note().map_err(|source| TargetError::Conditions { source })?;
-        let set = ReadAheadInForce::set(self.root(), bytes, &self.shop.guardian, note);
+        let note = self.workshop.new_note().map_err(|source| TargetError::Conditions { source })?;
+        let set = ReadAheadInForce::set(self.root(), bytes, &self.workshop.guardian, note);
         let in_force = set.map_err(|source| TargetError::Conditions { source })?;
         self.read_ahead = Some(in_force);
         Ok(())
     }
 
     fn unmount(&mut self) -> Result<(), TargetError> {
-        let Home::Scratch { mount_point, mounted, .. } = &mut self.home else { return Ok(()) };
+        let Backing::Scratch { mount_point, mounted, .. } = &mut self.backing else {
+            return Ok(());
+        };
         if std::mem::take(mounted) {
             // Before unmounting, because btrfs drops the setting with the mount.
             let set = self.read_ahead.take();
-            let restored = set.map_or(Ok(()), |set| set.restore(&self.shop.guardian));
+            let restored = set.map_or(Ok(()), |set| set.restore(&self.workshop.guardian));
             let label = self.spec.label.clone();
             let unmounted = mkfs::unmount_at(mount_point);
             unmounted.map_err(|source| TargetError::Unmount { label, source })?;
@@ -405,27 +416,27 @@ impl Target {
 
     fn remove_home(&mut self) -> Result<(), TargetError> {
         let failed = self.io_error();
-        let work = match &mut self.home {
-            Home::Arena(arena) => return arena.remove(&self.shop.guardian).map_err(failed),
-            Home::Directory(work) => work,
-            Home::Scratch { mount_point, .. } => {
+        let work = match &mut self.backing {
+            Backing::Arena(arena) => return arena.remove(&self.workshop.guardian).map_err(failed),
+            Backing::Directory(work) => work,
+            Backing::Scratch { mount_point, .. } => {
                 return removal::remove_empty(mount_point).map_err(failed);
             }
-            Home::Removed => return Ok(()),
+            Backing::Removed => return Ok(()),
         };
         let removed = work.remove();
-        let told =
-            removed.and_then(|()| self.shop.guardian.remove(Kind::WorkDirectory, work.top()));
+        let told = removed
+            .and_then(|()| self.workshop.guardian.remove(ResourceKind::WorkDirectory, work.top()));
         told.map_err(failed)
     }
 
     fn read_facts(&mut self) -> Result<(), TargetError> {
-        if let Home::Arena(arena) = &self.home {
-            self.facts = TargetFacts::of_arena(&self.spec, arena).map_err(self.io_error())?;
+        if let Backing::Arena(arena) = &self.backing {
+            self.facts = TargetFacts::for_arena(&self.spec, arena).map_err(self.io_error())?;
             return Ok(());
         }
         let source =
-            if let Home::Scratch { source, .. } = &self.home { Some(source) } else { None };
+            if let Backing::Scratch { source, .. } = &self.backing { Some(source) } else { None };
         let mkfs = self.facts.mkfs.take();
         let facts = TargetFacts::read(&self.spec, self.root(), source, mkfs);
         self.facts = facts.map_err(self.io_error())?;
@@ -438,8 +449,8 @@ impl Target {
             return Ok(());
         }
         let disk = self.facts.device.map(DeviceNumbers::whole_disk);
-        let name = self.shop.new_name();
-        let made = Cgroups::make(&wanted, disk, &name, &self.shop.guardian);
+        let name = self.workshop.new_name();
+        let made = Cgroups::make(&wanted, disk, &name, &self.workshop.guardian);
         self.cgroups = made.map_err(|source| TargetError::Conditions { source })?;
         self.facts.conditions = self.cgroups.in_force().clone();
         let set = self.read_ahead.as_ref();
@@ -449,7 +460,7 @@ impl Target {
     }
 
     fn tell(&self, step: Step) {
-        if let Some(on_step) = self.shop.surroundings.on_step {
+        if let Some(on_step) = self.workshop.surroundings.on_step {
             on_step(&self.spec, step);
         }
     }

@@ -5,11 +5,11 @@ use std::io;
 use rustix::fs::{StatVfs, statvfs};
 
 use super::Target;
-use super::home::Home;
+use super::backing::Backing;
 use crate::error::TargetError;
 use crate::filling::missing_bytes;
 use crate::memory::memory_available_bytes;
-use crate::scratch::source::Source;
+use crate::scratch::source::MountSource;
 use crate::space::Space;
 
 impl Target {
@@ -33,7 +33,7 @@ impl Target {
 
     /// What the file system itself reports, less what is still to be filled.
     pub(super) fn room(&self) -> Result<Space, TargetError> {
-        if let Home::Arena(arena) = &self.home {
+        if let Backing::Arena(arena) = &self.backing {
             let usage = arena.usage().map_err(self.io_error())?;
             let (free_bytes, total_bytes) = (usage.free_bytes, usage.bytes);
             return Ok(Space {
@@ -71,11 +71,14 @@ impl Target {
     fn left_bytes(&self, room: &StatVfs) -> u64 {
         let used_bytes = room.f_blocks.saturating_sub(room.f_bfree).saturating_mul(room.f_frsize);
         let written_bytes = used_bytes.saturating_sub(self.history.reserved_bytes);
-        match &self.home {
-            Home::Scratch { source: Source::Image(image), scratch, .. } => {
-                self.shop.surroundings.left_bytes(scratch, image.size_bytes(), written_bytes)
+        match &self.backing {
+            Backing::Scratch { source: MountSource::Image(image), scratch, .. } => {
+                self.workshop.surroundings.left_bytes(scratch, image.size_bytes(), written_bytes)
             }
-            Home::Scratch { .. } | Home::Directory(_) | Home::Arena(_) | Home::Removed => u64::MAX,
+            Backing::Scratch { .. }
+            | Backing::Directory(_)
+            | Backing::Arena(_)
+            | Backing::Removed => u64::MAX,
         }
     }
 }

@@ -13,7 +13,7 @@ use densefs_process::{ArenaError, DenseFs, NewArena, Usage, make};
 use rustix::fs::{CWD, statvfs};
 
 use crate::guardian::owner::{Leftover, lock_file_as_owner, sweep};
-use crate::guardian::{Guardian, Kind};
+use crate::guardian::{Guardian, ResourceKind};
 use crate::removal::remove_file;
 
 /// The directory in which arenas are made.
@@ -27,11 +27,11 @@ pub(crate) struct Arena {
     path: PathBuf,
     size_bytes: u64,
     /// `None` while it is being remade.
-    attached: Option<Attached>,
+    attached: Option<AttachedArena>,
 }
 
 #[derive(Debug)]
-struct Attached {
+struct AttachedArena {
     files: DenseFs,
     /// Shows others that the owner is alive.
     _lock: OwnedFd,
@@ -52,7 +52,7 @@ impl Arena {
     ) -> Result<Self, ArenaError> {
         sweep(Path::new(ARENAS), Leftover::Arena);
         let path = Path::new(ARENAS).join(format!("{name}.arena"));
-        let told = guardian.add(Kind::Arena, &path);
+        let told = guardian.add(ResourceKind::Arena, &path);
         told.map_err(|why| failed(&path, "tell the guardian of", why))?;
         let size_bytes = size_bytes / PAGE_BYTES * PAGE_BYTES;
         // From here on, dropping it removes what has been made.
@@ -69,7 +69,7 @@ impl Arena {
         make(&self.path, &NewArena { bytes: self.size_bytes, root, overwrites: false })?;
         let lock = lock_file_as_owner(CWD, self.path.as_path());
         let lock = lock.map_err(|why| failed(&self.path, "lock", why))?;
-        self.attached = Some(Attached { files: DenseFs::attach(&self.path)?, _lock: lock });
+        self.attached = Some(AttachedArena { files: DenseFs::attach(&self.path)?, _lock: lock });
         Ok(())
     }
 
@@ -92,7 +92,7 @@ impl Arena {
     pub(crate) fn remove(&mut self, guardian: &Guardian) -> io::Result<()> {
         self.detach();
         remove_file(&self.path)?;
-        guardian.remove(Kind::Arena, &self.path)
+        guardian.remove(ResourceKind::Arena, &self.path)
     }
 
     /// Its memory is freed once it has no name and nobody has it attached.

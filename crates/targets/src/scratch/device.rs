@@ -115,7 +115,7 @@ impl NamedDevice {
         let number = block_device_number(&file.metadata().map_err(unreadable)?);
         let number = number.ok_or_else(|| DeviceError::Changed { path: owned() })?;
         // Whoever can write to the node's directory can replace the node.
-        let node = DeviceNumbers::of(number).node().unwrap_or(node);
+        let node = DeviceNumbers::from_raw(number).node().unwrap_or(node);
         let is_used = is_below_a_loop_device(number)
             || shares_its_image(number)
             || shows_what_is_used(number);
@@ -169,16 +169,16 @@ fn is_below_a_loop_device(number: u64) -> bool {
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let mut images = devices.filter_map(|device| {
         let image = fs::read_to_string(device.path().join("loop/backing_file")).ok()?;
-        DeviceNumbers::of_file(Path::new(image.trim_end_matches('\n')))
+        DeviceNumbers::from_file(Path::new(image.trim_end_matches('\n')))
     });
-    let ours = DeviceNumbers::of(number);
+    let ours = DeviceNumbers::from_raw(number);
     images.any(|image| image == ours || image.whole_disk() == ours || image == ours.whole_disk())
 }
 
 /// Whether another loop device shows some of the same bytes of this one's image: nothing keeps both
 /// from being written.
 fn shares_its_image(number: u64) -> bool {
-    let ours = DeviceNumbers::of(number).whole_disk().to_string();
+    let ours = DeviceNumbers::from_raw(number).whole_disk().to_string();
     let ours = Path::new("/sys/dev/block").join(ours);
     let Ok(ours) = ours.canonicalize() else { return false };
     let Some((image, range)) = image_of(&ours) else { return false };
@@ -195,10 +195,10 @@ fn shares_its_image(number: u64) -> bool {
 /// Whether this is a loop device on a device, or on a swap file, that is in use: a loop device does
 /// not claim what it is on exclusively.
 fn shows_what_is_used(number: u64) -> bool {
-    let ours = DeviceNumbers::of(number).whole_disk().to_string();
+    let ours = DeviceNumbers::from_raw(number).whole_disk().to_string();
     let ours = Path::new("/sys/dev/block").join(ours);
     let Some((image, _)) = image_of(&ours) else { return false };
-    let Some(below) = DeviceNumbers::of_file(&image) else { return is_swapped_on(&image) };
+    let Some(below) = DeviceNumbers::from_file(&image) else { return is_swapped_on(&image) };
     let node = below.node().unwrap_or_else(|| image.clone());
     let Ok(metadata) = fs::metadata(&node) else { return true };
     open_exclusively(&node, &image).is_err()

@@ -17,7 +17,7 @@ use file_system::{Feature, FileSystem};
 use rustix::fs::{Advice, CWD, Mode, OFlags, SeekFrom, fadvise, fstatfs, openat, seek};
 use rustix::io::Errno;
 
-use crate::guardian::{Guardian, Kind};
+use crate::guardian::{Guardian, ResourceKind};
 
 /// How often another process may take the device offered to us before we give up.
 const ATTEMPTS: u32 = 64;
@@ -177,10 +177,10 @@ pub(crate) fn make_image(
         Ok(fd) => File::from(fd),
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
             let path = directory.join(fallback_name);
-            guardian.add(Kind::Image, &path)?;
+            guardian.add(ResourceKind::Image, &path)?;
             let image = File::options().read(true).write(true).create_new(true).open(&path)?;
             fs::remove_file(&path)?;
-            guardian.remove(Kind::Image, &path)?;
+            guardian.remove(ResourceKind::Image, &path)?;
             image
         }
         Err(error) => return Err(error.into()),

@@ -8,13 +8,13 @@ use crate::scratch::loop_device::LoopDevice;
 
 /// What a scratch file system is made on.
 #[derive(Clone, Debug)]
-pub(crate) enum Source {
+pub(crate) enum MountSource {
     Memory,
     Image(Arc<LoopDevice>),
     Device(Arc<NamedDevice>),
 }
 
-impl Source {
+impl MountSource {
     /// The source as mount(8) would take it.
     pub(crate) fn path(&self) -> PathBuf {
         match self {

@@ -15,7 +15,7 @@ use crate::spec::{Location, SpecError, TargetSpec};
 
 /// The label for a target described by `text`, which starts with its path, if the path does not end
 /// in a name.
-pub(super) fn of_nameless(location: &Location, text: &str) -> Option<String> {
+pub(super) fn for_nameless(location: &Location, text: &str) -> Option<String> {
     let Location::Directory(path) = location else { return None };
     if path.file_name().is_some() {
         return None;

@@ -25,10 +25,10 @@ use std::str::FromStr;
 
 pub use record::{Ageing, Conditions};
 
-use file_system::{BY_LIBRARY, Feature, FileSystem, NotMade, UnknownName, not_made};
+use file_system::{BY_LIBRARY, Feature, FileSystem, NotMade, UnknownFileSystem, not_made};
 use textual::did_you_mean;
 
-use crate::spec::options::{Key, Options};
+use crate::spec::options::{OptionKey, TargetOptions};
 
 pub use labels::{refuse_duplicate_labels, tell_apart};
 
@@ -314,10 +314,10 @@ impl FromStr for TargetSpec {
             let (name, options) = rest.split_once(':').unwrap_or((rest, ""));
             match name.parse::<FileSystem>() {
                 Ok(file_system) => {
-                    let options = Options::parse(options, text)?;
+                    let options = TargetOptions::parse(options, text)?;
                     (Location::Scratch(options.scratch(file_system)?), options)
                 }
-                Err(UnknownName) => {
+                Err(UnknownFileSystem) => {
                     let (path, _) = split_path(rest);
                     look_at(path).map_err(|why| why.unwrap_or_else(|| no_file_system(name)))?;
                     directory(rest)?
@@ -327,7 +327,7 @@ impl FromStr for TargetSpec {
         let called = if is_called_as_library(&location) { BY_LIBRARY } else { "" };
         let label = match label {
             Some(label) => label.to_owned(),
-            None => labels::of_nameless(&location, text).unwrap_or_else(|| text.to_owned()),
+            None => labels::for_nameless(&location, text).unwrap_or_else(|| text.to_owned()),
         };
         let label = format!("{label}{called}");
         Ok(Self { label, location, conditions: options.conditions()? })
@@ -346,7 +346,7 @@ impl TargetSpec {
             Location::Directory(path) => path.display().to_string(),
             Location::Scratch(scratch) => scratch.file_system.to_string(),
         };
-        let options = Options::of(self).to_string();
+        let options = TargetOptions::from_spec(self).to_string();
         if !options.is_empty() {
             text = format!("{text}:{options}");
         }
@@ -394,13 +394,13 @@ fn no_file_system(name: &str) -> SpecError {
     if let Some(NotMade { why, instead, .. }) = not_made(name) {
         return SpecError::NotMade { given, why, instead };
     }
-    let suggestion = did_you_mean(name, FileSystem::made().map(|made| made.row().name));
+    let suggestion = did_you_mean(name, FileSystem::makeable().map(|made| made.row().name));
     SpecError::UnknownFileSystem { given, suggestion }
 }
 
-fn directory(text: &str) -> Result<(Location, Options), SpecError> {
+fn directory(text: &str) -> Result<(Location, TargetOptions), SpecError> {
     let (path, options) = split_path(text);
-    let options = Options::parse(options, text)?;
+    let options = TargetOptions::parse(options, text)?;
     options.refuse_beside_conditions()?;
     Ok((Location::Directory(PathBuf::from(path)), options))
 }
@@ -427,7 +427,8 @@ fn split_path(text: &str) -> (&str, &str) {
     if Path::new(text).is_dir() {
         return (text, "");
     }
-    let colon = text.match_indices(':').find(|(at, _)| Key::at_start_of(&text[at + 1..]).is_some());
+    let colon =
+        text.match_indices(':').find(|(at, _)| OptionKey::at_start_of(&text[at + 1..]).is_some());
     colon.map_or((text, ""), |(at, _)| (&text[..at], &text[at + 1..]))
 }
 

@@ -18,7 +18,7 @@ const ALLOCATED: &str = "allocated";
 
 /// A key that a target's text may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum OptionKey {
     Size,
     Image,
     Mkfs,
@@ -30,12 +30,12 @@ pub(crate) enum Key {
     ReadIops,
     WriteIops,
     ReadAhead,
-    Filled,
+    FillOutcome,
     Aged,
     Fill,
 }
 
-impl Key {
+impl OptionKey {
     const ALL: [Self; 14] = [
         Self::Size,
         Self::Image,
@@ -48,7 +48,7 @@ impl Key {
         Self::ReadIops,
         Self::WriteIops,
         Self::ReadAhead,
-        Self::Filled,
+        Self::FillOutcome,
         Self::Aged,
         Self::Fill,
     ];
@@ -66,7 +66,7 @@ impl Key {
             Self::ReadIops => "read_iops",
             Self::WriteIops => "write_iops",
             Self::ReadAhead => "read_ahead",
-            Self::Filled => "filled",
+            Self::FillOutcome => "filled",
             Self::Aged => "aged",
             Self::Fill => "fill",
         }
@@ -93,13 +93,13 @@ impl Key {
 
 /// Keys with their values, in the order given, without repetitions.
 #[derive(Debug, Default)]
-pub(crate) struct Options(Vec<(Key, String)>);
+pub(crate) struct TargetOptions(Vec<(OptionKey, String)>);
 
-impl Options {
+impl TargetOptions {
     pub(crate) fn parse(text: &str, target: &str) -> Result<Self, SpecError> {
-        let mut options: Vec<(Key, String)> = Vec::new();
+        let mut options: Vec<(OptionKey, String)> = Vec::new();
         for piece in text.split(',').filter(|_| !text.is_empty()) {
-            if let Some(key) = Key::at_start_of(piece) {
+            if let Some(key) = OptionKey::at_start_of(piece) {
                 if options.iter().any(|(earlier, _)| *earlier == key) {
                     let target = target.to_owned();
                     return Err(SpecError::RepeatedOption { key: key.name(), target });
@@ -114,7 +114,7 @@ impl Options {
                 }
                 _ => {
                     let given = piece.split('=').next().unwrap_or_default();
-                    let suggestion = match nearest(given, Key::ALL.map(Key::name)) {
+                    let suggestion = match nearest(given, OptionKey::ALL.map(OptionKey::name)) {
                         Some(name) => format!("; did you mean `{name}=`?"),
                         None if !piece.contains('=') => {
                             format!("; an option of mount is given as `mount={given}`")
@@ -132,7 +132,7 @@ impl Options {
     }
 
     /// The options that express `spec`.
-    pub(crate) fn of(spec: &TargetSpec) -> Self {
+    pub(crate) fn from_spec(spec: &TargetSpec) -> Self {
         let Conditions {
             memory_bytes,
             read_bps,
@@ -145,22 +145,22 @@ impl Options {
         let number = |value: Option<u64>| value.map(|value| value.to_string());
         let mut add = |key, value: Option<String>| options.extend(value.map(|text| (key, text)));
         if let Location::Scratch(scratch) = &spec.location {
-            add(Key::Size, number(scratch.size_bytes));
-            add(Key::Image, scratch.allocated.then(|| ALLOCATED.to_owned()));
-            add(Key::Device, scratch.device.as_ref().map(|path| path.display().to_string()));
-            add(Key::Mkfs, scratch.mkfs.clone());
-            add(Key::Mount, scratch.mount.clone());
+            add(OptionKey::Size, number(scratch.size_bytes));
+            add(OptionKey::Image, scratch.allocated.then(|| ALLOCATED.to_owned()));
+            add(OptionKey::Device, scratch.device.as_ref().map(|path| path.display().to_string()));
+            add(OptionKey::Mkfs, scratch.mkfs.clone());
+            add(OptionKey::Mount, scratch.mount.clone());
             let share = |percent: Option<u32>| percent.map(|percent| format!("{percent}%"));
-            add(Key::Filled, share(scratch.filled_percent));
-            add(Key::Aged, scratch.aged_rounds.map(|rounds| rounds.to_string()));
-            add(Key::Fill, share(scratch.fill_percent));
+            add(OptionKey::FillOutcome, share(scratch.filled_percent));
+            add(OptionKey::Aged, scratch.aged_rounds.map(|rounds| rounds.to_string()));
+            add(OptionKey::Fill, share(scratch.fill_percent));
         }
-        add(Key::Memory, number(memory_bytes));
-        add(Key::ReadBps, number(read_bps));
-        add(Key::WriteBps, number(write_bps));
-        add(Key::ReadIops, number(read_iops));
-        add(Key::WriteIops, number(write_iops));
-        add(Key::ReadAhead, number(read_ahead_bytes));
+        add(OptionKey::Memory, number(memory_bytes));
+        add(OptionKey::ReadBps, number(read_bps));
+        add(OptionKey::WriteBps, number(write_bps));
+        add(OptionKey::ReadIops, number(read_iops));
+        add(OptionKey::WriteIops, number(write_iops));
+        add(OptionKey::ReadAhead, number(read_ahead_bytes));
         Self(options)
     }
 
@@ -168,58 +168,60 @@ impl Options {
         if file_system.is_called_as_library() {
             let reason = "a library keeps its files in shared memory, with nothing to format, \
                           mount or limit";
-            self.refuse(|key| key != Key::Size, file_system.name, reason)?;
+            self.refuse(|key| key != OptionKey::Size, file_system.name, reason)?;
         } else if file_system.lives_in_memory() {
             let reason = "it has no device and is not formatted";
-            let useless = |key: Key| {
-                let of_devices =
-                    matches!(key, Key::Image | Key::Mkfs | Key::Device | Key::ReadAhead);
+            let useless = |key: OptionKey| {
+                let of_devices = matches!(
+                    key,
+                    OptionKey::Image | OptionKey::Mkfs | OptionKey::Device | OptionKey::ReadAhead
+                );
                 of_devices || key.throttles_a_device()
             };
             self.refuse(useless, file_system.name, reason)?;
             let reason = "its files have no blocks on a device that could be fragmented";
-            let ages = |key: Key| matches!(key, Key::Aged | Key::Fill);
+            let ages = |key: OptionKey| matches!(key, OptionKey::Aged | OptionKey::Fill);
             self.refuse(ages, file_system.name, reason)?;
             let reason = "it has no device on which the free space would lie elsewhere";
-            self.refuse(|key| key == Key::Filled, file_system.name, reason)?;
+            self.refuse(|key| key == OptionKey::FillOutcome, file_system.name, reason)?;
         }
         if file_system.storage == (Storage::Memory { size_option: None }) {
             let reason = "it takes no size limit (tmpfs does)";
-            self.refuse(|key| key == Key::Size, file_system.name, reason)?;
+            self.refuse(|key| key == OptionKey::Size, file_system.name, reason)?;
         }
         self.refuse_other_devices()?;
-        let device = self.value(Key::Device).map(PathBuf::from);
+        let device = self.value(OptionKey::Device).map(PathBuf::from);
         if device.is_some() {
             let reason = "it takes its size from the device";
-            self.refuse(|key| key == Key::Size, "a target with device=", reason)?;
+            self.refuse(|key| key == OptionKey::Size, "a target with device=", reason)?;
             let reason = "it has no image";
-            self.refuse(|key| key == Key::Image, "a target with device=", reason)?;
+            self.refuse(|key| key == OptionKey::Image, "a target with device=", reason)?;
         }
-        if self.value(Key::Aged).is_none_or(|rounds| rounds == "0") {
+        if self.value(OptionKey::Aged).is_none_or(|rounds| rounds == "0") {
             let reason = "it says how full the target is while it is aged; add aged=, or give \
                           filled= to have it filled only";
-            self.refuse(|key| key == Key::Fill, "a fresh target", reason)?;
+            self.refuse(|key| key == OptionKey::Fill, "a fresh target", reason)?;
         }
         Ok(ScratchSpec {
             file_system,
-            size_bytes: self.number(Key::Size)?,
+            size_bytes: self.number(OptionKey::Size)?,
             allocated: self.is_allocated()?,
-            mkfs: self.value(Key::Mkfs).map(str::to_owned),
-            mount: self.value(Key::Mount).map(str::to_owned),
+            mkfs: self.value(OptionKey::Mkfs).map(str::to_owned),
+            mount: self.value(OptionKey::Mount).map(str::to_owned),
             device,
             aged_rounds: self.rounds()?,
-            fill_percent: self.share(Key::Fill)?,
-            filled_percent: self.share(Key::Filled)?,
+            fill_percent: self.share(OptionKey::Fill)?,
+            filled_percent: self.share(OptionKey::FillOutcome)?,
         })
     }
 
     pub(crate) fn conditions(&self) -> Result<Conditions, SpecError> {
         Ok(Conditions {
-            memory_bytes: self.number(Key::Memory)?,
-            read_bps: self.number(Key::ReadBps)?,
-            write_bps: self.number(Key::WriteBps)?,
-            read_iops: self.number(Key::ReadIops)?,
-            write_iops: self.number(Key::WriteIops)?,
+            memory_bytes: self.number(OptionKey::Memory)?,
+            read_bps: self.number(OptionKey::ReadBps)?,
+            write_bps: self.number(OptionKey::WriteBps)?,
+            read_iops: self.number(OptionKey::ReadIops)?,
+            write_iops: self.number(OptionKey::WriteIops)?,
             read_ahead_bytes: self.read_ahead_bytes()?,
         })
     }
@@ -228,15 +230,15 @@ impl Options {
     /// else.
     pub(crate) fn refuse_beside_conditions(&self) -> Result<(), SpecError> {
         let reason = "it would affect everyone who reads from that device";
-        self.refuse(|key| key == Key::ReadAhead, "a directory", reason)?;
+        self.refuse(|key| key == OptionKey::ReadAhead, "a directory", reason)?;
         let reason = "fsprism does not make the file system there";
         self.refuse(|key| !key.is_condition(), "a directory", reason)
     }
 
     /// Refuses further devices that mkfs and mount could take, which nobody has checked.
     fn refuse_other_devices(&self) -> Result<(), SpecError> {
-        let mkfs = self.value(Key::Mkfs).unwrap_or_default();
-        let mount = self.value(Key::Mount).unwrap_or_default();
+        let mkfs = self.value(OptionKey::Mkfs).unwrap_or_default();
+        let mount = self.value(OptionKey::Mount).unwrap_or_default();
         // A word without a slash is not a path: mkfs runs in a directory without devices.
         let words = || mkfs.split_whitespace();
         let is_path = |word: &&str| word.contains('/') || names_a_device(word) || has_name(word);
@@ -246,8 +248,8 @@ impl Options {
             stray.filter(|(word, before)| !word.starts_with('-') && !before.starts_with('-'));
         let mkfs = words().find(is_path).or_else(|| stray.map(|(word, _)| word).next());
         let mount = mount.split(',').find(|word| names_a_device(word));
-        let key_and_word = mkfs.map(|word| (Key::Mkfs, word));
-        match key_and_word.or_else(|| mount.map(|word| (Key::Mount, word))) {
+        let key_and_word = mkfs.map(|word| (OptionKey::Mkfs, word));
+        match key_and_word.or_else(|| mount.map(|word| (OptionKey::Mount, word))) {
             Some((key, word)) => {
                 Err(SpecError::NamesADevice { key: key.name(), word: word.to_owned() })
             }
@@ -257,7 +259,7 @@ impl Options {
 
     fn refuse(
         &self,
-        useless: impl Fn(Key) -> bool,
+        useless: impl Fn(OptionKey) -> bool,
         place: &str,
         reason: &'static str,
     ) -> Result<(), SpecError> {
@@ -270,12 +272,12 @@ impl Options {
         }
     }
 
-    fn value(&self, wanted: Key) -> Option<&str> {
+    fn value(&self, wanted: OptionKey) -> Option<&str> {
         self.0.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value.as_str())
     }
 
     fn is_allocated(&self) -> Result<bool, SpecError> {
-        match self.value(Key::Image) {
+        match self.value(OptionKey::Image) {
             None | Some(SPARSE) => Ok(false),
             Some(ALLOCATED) => Ok(true),
             Some(other) => Err(SpecError::BadImage { value: other.to_owned() }),
@@ -283,18 +285,18 @@ impl Options {
     }
 
     fn rounds(&self) -> Result<Option<u32>, SpecError> {
-        let Some(text) = self.value(Key::Aged) else { return Ok(None) };
+        let Some(text) = self.value(OptionKey::Aged) else { return Ok(None) };
         match text.parse().ok().filter(|&rounds| rounds <= ROUNDS_MAX) {
             Some(rounds) => Ok(Some(rounds)),
             None => Err(SpecError::BadRounds {
-                key: Key::Aged.name(),
+                key: OptionKey::Aged.name(),
                 value: text.to_owned(),
                 most: ROUNDS_MAX,
             }),
         }
     }
 
-    fn share(&self, key: Key) -> Result<Option<u32>, SpecError> {
+    fn share(&self, key: OptionKey) -> Result<Option<u32>, SpecError> {
         let Some(text) = self.value(key) else { return Ok(None) };
         let percent = text.strip_suffix('%').and_then(|digits| digits.parse().ok());
         match percent.filter(|percent| (10..=95).contains(percent)) {
@@ -305,8 +307,8 @@ impl Options {
 
     /// Unlike limits, this may be 0, which turns read-ahead off.
     fn read_ahead_bytes(&self) -> Result<Option<u64>, SpecError> {
-        let Some(text) = self.value(Key::ReadAhead) else { return Ok(None) };
-        let (key, value) = (Key::ReadAhead.name(), text.to_owned());
+        let Some(text) = self.value(OptionKey::ReadAhead) else { return Ok(None) };
+        let (key, value) = (OptionKey::ReadAhead.name(), text.to_owned());
         let Some(bytes) = parse_size(text) else { return Err(SpecError::BadSize { key, value }) };
         let page_bytes = rustix::param::page_size() as u64;
         if bytes.is_multiple_of(page_bytes) {
@@ -315,7 +317,7 @@ impl Options {
         Err(SpecError::NotWholePages { key, value, page_bytes })
     }
 
-    fn number(&self, key: Key) -> Result<Option<u64>, SpecError> {
+    fn number(&self, key: OptionKey) -> Result<Option<u64>, SpecError> {
         let Some(text) = self.value(key) else { return Ok(None) };
         let value = || text.to_owned();
         match parse_size(text) {
@@ -326,7 +328,7 @@ impl Options {
     }
 }
 
-impl fmt::Display for Options {
+impl fmt::Display for TargetOptions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (key, value)) in self.0.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };

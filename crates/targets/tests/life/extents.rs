@@ -14,7 +14,7 @@ const BLOCK_BYTES: u64 = BLOCK.len() as u64;
 /// More than the kernel is asked for in one call.
 const PIECES: u64 = 300;
 
-fn of(target: &Target, name: &str) -> Extents {
+fn extents_of(target: &Target, name: &str) -> Extents {
     let file = File::open(target.root().join(name)).expect("it was written");
     extents(&file).expect("it lies on a device")
 }
@@ -25,7 +25,7 @@ pub(crate) fn are_told(text: &str) {
     // All pages differ, so that each is recognised at its place.
     let content: Vec<u8> = (0..FILE_BYTES / 8).flat_map(usize::to_le_bytes).collect();
     fs::write(target.root().join("whole"), &content).expect("there is room");
-    let whole = of(&target, "whole");
+    let whole = extents_of(&target, "whole");
     assert_eq!(whole.placed_bytes(), FILE_BYTES as u64, "nothing is delayed any more: {whole:?}");
     assert!(whole.runs() >= 1 && whole.runs() <= 8, "the file system is empty: {whole:?}");
     // An address in btrfs is not an address on the device.
@@ -39,7 +39,7 @@ pub(crate) fn are_told(text: &str) {
         }
     }
     pieces(&target);
-    assert_eq!(of(&target, "empty").count(), 0);
+    assert_eq!(extents_of(&target, "empty").count(), 0);
 }
 
 /// Writes every other block of a file: each piece is alone, followed by a hole.
@@ -50,7 +50,7 @@ fn pieces(target: &Target) {
         let at = 2 * piece * BLOCK_BYTES;
         file.write_all_at(&BLOCK, at).expect("there is room");
     }
-    let told = of(target, "pieces");
+    let told = extents_of(target, "pieces");
     // XFS preallocates space past the end of a growing file, which ends up in the holes.
     let written: Vec<_> = told.list().iter().filter(|one| !one.flags.is_unwritten()).collect();
     assert_eq!(written.len() as u64, PIECES, "one for each, none twice");

@@ -42,7 +42,7 @@ fn pages_there(target: &Target) -> u64 {
     residency_in(&file, 0..u64::MAX).expect("Linux 6.5").resident_pages
 }
 
-fn made(workshop: &Workshop, text: &str, bytes: u64) -> Option<Target> {
+fn make_target(workshop: &Workshop, text: &str, bytes: u64) -> Option<Target> {
     let target = make_or_skip(workshop, &format!("{text},read_ahead={bytes}"))?;
     assert_eq!(target.facts().read_ahead_bytes, Some(bytes));
     assert_eq!(target.facts().conditions.limits.read_ahead_bytes, Some(bytes));
@@ -52,7 +52,7 @@ fn made(workshop: &Workshop, text: &str, bytes: u64) -> Option<Target> {
 pub(crate) fn is_as_told(text: &str) {
     let page_bytes = rustix::param::page_size() as u64;
     let workshop = workshop();
-    let Some(mut none) = made(&workshop, text, 0) else { return };
+    let Some(mut none) = make_target(&workshop, text, 0) else { return };
     assert_eq!(pages_ahead(&none), 0);
     none.remount().expect("nothing is open");
     assert_eq!(pages_ahead(&none), 0, "mounted again");
@@ -61,7 +61,7 @@ pub(crate) fn is_as_told(text: &str) {
     drop(none);
     // The window is fetched while the one before it is read.
     for bytes in [64 << 10, 1 << 20] {
-        let target = made(&workshop, text, bytes).expect("as before");
+        let target = make_target(&workshop, text, bytes).expect("as before");
         let (ahead, window) = (pages_ahead(&target), bytes / page_bytes);
         assert!(ahead >= window / 2 && ahead <= 2 * window, "{ahead} pages, of {window}");
     }

@@ -31,10 +31,10 @@ pub(crate) struct Library {
 
 /// One of the library's descriptors.
 #[derive(Debug)]
-pub(crate) struct Number(u32);
+pub(crate) struct LibraryDescriptor(u32);
 
 impl Library {
-    pub(crate) fn of(files: &DenseFs) -> Self {
+    pub(crate) fn new(files: &DenseFs) -> Self {
         Self { files: files.clone() }
     }
 
@@ -91,7 +91,7 @@ fn library_flags(all: OFlags) -> u32 {
 
 impl Calls for Library {
     type Open = File;
-    type Descriptor = Number;
+    type Descriptor = LibraryDescriptor;
     const DOTS: u64 = 0;
 
     fn open(&self, path: &Path, flags: OFlags) -> Result<File, Errno> {
@@ -152,19 +152,19 @@ impl Calls for Library {
     }
 
     #[inline(always)]
-    fn openat(&self, within: &File, name: &EntryName) -> Result<Number, Errno> {
+    fn openat(&self, within: &File, name: &EntryName) -> Result<LibraryDescriptor, Errno> {
         let opened = self.files.open_descriptor(base(within), name.as_path(), 0, 0);
-        opened.map(Number).map_err(errno)
+        opened.map(LibraryDescriptor).map_err(errno)
     }
 
     #[inline(always)]
-    fn creat(&self, within: &File, name: &EntryName) -> Result<Number, Errno> {
+    fn creat(&self, within: &File, name: &EntryName) -> Result<LibraryDescriptor, Errno> {
         let made = self.files.open_descriptor(base(within), name.as_path(), CREATING, FILE_BITS);
-        made.map(Number).map_err(errno)
+        made.map(LibraryDescriptor).map_err(errno)
     }
 
     #[inline(always)]
-    fn read(&self, from: &Number, into: &mut [u8]) -> Result<usize, Errno> {
+    fn read(&self, from: &LibraryDescriptor, into: &mut [u8]) -> Result<usize, Errno> {
         let moved = self.files.read(from.0, into).map_err(errno);
         // Pretend that somebody uses the data.
         black_box(into);
@@ -172,12 +172,12 @@ impl Calls for Library {
     }
 
     #[inline(always)]
-    fn write_to(&self, into: &Number, from: &[u8]) -> Result<usize, Errno> {
+    fn write_to(&self, into: &LibraryDescriptor, from: &[u8]) -> Result<usize, Errno> {
         self.files.write(into.0, from).map_err(errno)
     }
 
     #[inline(always)]
-    fn close(&self, descriptor: Number) {
+    fn close(&self, descriptor: LibraryDescriptor) {
         // This cannot fail: a descriptor we were given is open.
         self.files.close(descriptor.0).ok();
     }

@@ -47,7 +47,7 @@ impl ReachedBy {
     pub fn make_directory(&self, path: &Path) -> io::Result<()> {
         let made = match self {
             Self::BySystemCalls => Kernel.mkdir(path),
-            Self::ByLibrary(files) => Library::of(files).mkdir(path),
+            Self::ByLibrary(files) => Library::new(files).mkdir(path),
         };
         Ok(made?)
     }

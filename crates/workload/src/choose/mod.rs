@@ -1,4 +1,4 @@
-//! Chooses the next place: a resource (a file) and a choice within it (a block, an entry).
+//! Chooses the next position: a resource (a file) and a choice within it (a block, an entry).
 //!
 //! Each access pattern has its own type, so that the loop is compiled for it. Uniform choices take
 //! one 64-bit random number and one multiplication (Lemire, "Fast random integer generation in an
@@ -52,7 +52,7 @@ pub enum Access {
 
 /// A resource, and one of the choices within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     pub(crate) resource: usize,
     pub(crate) choice: u64,
 }
@@ -81,15 +81,15 @@ impl Choices {
     }
 }
 
-/// An endless sequence of places.
+/// An endless sequence of positions.
 pub(crate) trait Choose: Send {
-    fn next_place(&mut self) -> Place;
+    fn next_position(&mut self) -> Position;
 }
 
 /// One after the other, wrapping around.
 #[derive(Debug, Clone)]
 pub(crate) struct Sequential {
-    next: Place,
+    next: Position,
     resources: usize,
     choices: u64,
 }
@@ -98,24 +98,24 @@ impl Sequential {
     pub(crate) fn new(from: &Choices) -> Self {
         let share = from.total() / from.sharers as u64;
         let start = if from.sharers > 1 { share * from.thread as u64 } else { 0 };
-        let next = Place { resource: index(start / from.choices), choice: start % from.choices };
+        let next = Position { resource: index(start / from.choices), choice: start % from.choices };
         Self { next, resources: from.resources, choices: from.choices }
     }
 
-    /// The same sequence, started `places` further on, wrapping around.
-    pub(crate) fn moved_on(self, places: u64) -> Self {
-        let Place { resource, choice } = self.next;
+    /// The same sequence, started `positions` further on, wrapping around.
+    pub(crate) fn advanced_by(self, positions: u64) -> Self {
+        let Position { resource, choice } = self.next;
         let total = self.resources as u64 * self.choices;
-        let at = (resource as u64 * self.choices + choice + places % total) % total;
-        let next = Place { resource: index(at / self.choices), choice: at % self.choices };
+        let at = (resource as u64 * self.choices + choice + positions % total) % total;
+        let next = Position { resource: index(at / self.choices), choice: at % self.choices };
         Self { next, ..self }
     }
 }
 
 impl Choose for Sequential {
     #[inline]
-    fn next_place(&mut self) -> Place {
-        let place = self.next;
+    fn next_position(&mut self) -> Position {
+        let position = self.next;
         self.next.choice += 1;
         if self.next.choice == self.choices {
             self.next.choice = 0;
@@ -124,7 +124,7 @@ impl Choose for Sequential {
                 self.next.resource = 0;
             }
         }
-        place
+        position
     }
 }
 
@@ -149,10 +149,10 @@ impl Uniform {
 
 impl Choose for Uniform {
     #[inline]
-    fn next_place(&mut self) -> Place {
+    fn next_position(&mut self) -> Position {
         let resource =
             if self.resources == 1 { 0 } else { index(self.below(self.resources as u64)) };
-        Place { resource, choice: self.below(self.choices) }
+        Position { resource, choice: self.below(self.choices) }
     }
 }
 
@@ -176,11 +176,11 @@ impl Zipf {
 
 impl Choose for Zipf {
     #[inline]
-    fn next_place(&mut self) -> Place {
+    fn next_position(&mut self) -> Position {
         // Ranks are whole numbers from 1; rounding may push the last one past the end.
         let rank = whole(self.law.sample(&mut self.generator)).clamp(1, self.scatter.count);
         let position = self.scatter.position(rank - 1);
-        Place { resource: index(position / self.choices), choice: position % self.choices }
+        Position { resource: index(position / self.choices), choice: position % self.choices }
     }
 }
 
@@ -198,8 +198,8 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    /// The most ranks whose distances are compared. With fewer than 20 times as many places, only
-    /// the hottest 1 in 20 are.
+    /// The most ranks whose distances are compared. With fewer than 20 times as many positions,
+    /// only the hottest 1 in 20 are.
     const HOT: u64 = 64;
     /// How many numbers on either side of the golden one are tried.
     const REACH: u64 = 64;
@@ -265,13 +265,13 @@ impl AnyChooser {
 
 impl Choose for AnyChooser {
     #[inline]
-    fn next_place(&mut self) -> Place {
+    fn next_position(&mut self) -> Position {
         match self {
-            Self::Sequential(chooser) => chooser.next_place(),
-            Self::Uniform(chooser) => chooser.next_place(),
-            Self::Shuffled(chooser) => chooser.next_place(),
-            Self::Zipf(chooser) => chooser.next_place(),
-            Self::Follow(chooser) => chooser.next_place(),
+            Self::Sequential(chooser) => chooser.next_position(),
+            Self::Uniform(chooser) => chooser.next_position(),
+            Self::Shuffled(chooser) => chooser.next_position(),
+            Self::Zipf(chooser) => chooser.next_position(),
+            Self::Follow(chooser) => chooser.next_position(),
         }
     }
 }

@@ -1,17 +1,17 @@
-//! Every place once, in random order, without a table of the places already chosen.
+//! Every position once, in random order, without a table of the positions already chosen.
 //!
 //! Positions are encrypted by a four-round Feistel network on the smallest even number of bits that
 //! can represent them. A result out of range is encrypted again until it is in range, which makes
 //! the cipher a permutation of the range (Black & Rogaway, "Ciphers with Arbitrary Finite Domains",
 //! CT-RSA 2002, section 3, cycle walking). This takes fewer than four steps on average.
 
-use super::{Choices, Choose, Place};
+use super::{Choices, Choose, Position};
 use crate::arithmetic::index;
 use crate::content::mix;
 
 const ROUNDS: u32 = 4;
 
-/// Every place once, in random order; then again in the same order.
+/// Every position once, in random order; then again in the same order.
 #[derive(Debug, Clone)]
 pub(crate) struct Shuffled {
     seed: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Shuffled {
 
 impl Shuffled {
     /// Threads on the same resources take turns in one common order, so that none repeats another's
-    /// places.
+    /// positions.
     pub(crate) fn new(from: &Choices) -> Self {
         let total = from.total();
         let bits = u64::BITS - (total - 1).leading_zeros();
@@ -53,7 +53,7 @@ impl Shuffled {
 
 impl Choose for Shuffled {
     #[inline]
-    fn next_place(&mut self) -> Place {
+    fn next_position(&mut self) -> Position {
         let mut position = self.encipher(self.next);
         while position >= self.total {
             position = self.encipher(position);
@@ -62,7 +62,7 @@ impl Choose for Shuffled {
         if self.next >= self.total {
             self.next %= self.total;
         }
-        Place { resource: index(position / self.choices), choice: position % self.choices }
+        Position { resource: index(position / self.choices), choice: position % self.choices }
     }
 }
 
@@ -78,8 +78,8 @@ mod tests {
 
     fn order(choices: u64, seed: u64) -> Vec<(usize, u64)> {
         let mut shuffled = Shuffled::new(&from(choices, seed));
-        let place = |place: Place| (place.resource, place.choice);
-        (0..2 * choices).map(|_| place(shuffled.next_place())).collect()
+        let position = |position: Position| (position.resource, position.choice);
+        (0..2 * choices).map(|_| position(shuffled.next_position())).collect()
     }
 
     #[test]
@@ -115,8 +115,8 @@ mod tests {
             let choices = Choices { thread, sharers: 4, ..from(500, 9) };
             let mut shuffled = Shuffled::new(&choices);
             for _ in 0..250 {
-                let place = shuffled.next_place();
-                assert!(seen.insert((place.resource, place.choice)), "a place came twice");
+                let position = shuffled.next_position();
+                assert!(seen.insert((position.resource, position.choice)), "a place came twice");
             }
         }
         assert_eq!(seen.len(), 1000);

@@ -11,8 +11,8 @@ fn from(resources: usize, choices: u64) -> Choices {
 fn take(chooser: &mut impl Choose, count: usize) -> Vec<(usize, u64)> {
     (0..count)
         .map(|_| {
-            let place = chooser.next_place();
-            (place.resource, place.choice)
+            let position = chooser.next_position();
+            (position.resource, position.choice)
         })
         .collect()
 }
@@ -33,11 +33,11 @@ fn sequential_goes_through_every_resource_and_wraps() {
 fn sequential_threads_on_the_same_file_start_evenly_spread() {
     let starts = [0, 1, 2, 3].map(|thread| {
         let choices = Choices { thread, sharers: 4, ..from(1, 100) };
-        Sequential::new(&choices).next_place().choice
+        Sequential::new(&choices).next_position().choice
     });
     assert_eq!(starts, [0, 25, 50, 75]);
     let more_threads_than_blocks = Choices { thread: 7, sharers: 8, ..from(1, 2) };
-    assert!(Sequential::new(&more_threads_than_blocks).next_place().choice < 2);
+    assert!(Sequential::new(&more_threads_than_blocks).next_position().choice < 2);
 }
 
 #[test]

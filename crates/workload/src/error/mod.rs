@@ -256,7 +256,7 @@ pub enum EngineError {
 
 impl EngineError {
     /// A worker process could not be started, or exited abnormally.
-    pub(crate) fn of_worker(error: &std::io::Error) -> Self {
+    pub(crate) fn from_worker(error: &std::io::Error) -> Self {
         Self::Worker { message: error.to_string() }
     }
 

@@ -73,7 +73,7 @@ pub enum UringRefusal {
 
 impl UringRefusal {
     /// Why `call` failed for a ring with `needed_bytes` of buffers.
-    pub(crate) fn of(call: &'static str, errno: Errno, needed_bytes: u64) -> Self {
+    pub(crate) fn from_errno(call: &'static str, errno: Errno, needed_bytes: u64) -> Self {
         match errno {
             Errno::NOSYS => Self::Missing,
             Errno::PERM | Errno::ACCESS => {
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn each_answer_of_the_kernel_has_its_reason() {
-        let of = |call, errno| UringRefusal::of(call, errno, 4096);
+        let of = |call, errno| UringRefusal::from_errno(call, errno, 4096);
         assert_eq!(of("io_uring_setup", Errno::NOSYS), UringRefusal::Missing);
         assert_eq!(of("io_uring_setup", Errno::INVAL), UringRefusal::TooOld);
         let (call, errno) = ("io_uring_register", Errno::INVAL);

@@ -17,7 +17,7 @@ use crate::calls::{Calls, Kernel, write_on, write_whole};
 use crate::content::{Content, mix};
 use crate::error::EngineError;
 use crate::fault::Fault;
-use crate::names::{EntryName, Kind, NameForm, STEP_NAME};
+use crate::names::{EntryName, NameForm, NameKind, STEP_NAME};
 use crate::processors::near;
 use crate::role::Role;
 
@@ -40,7 +40,7 @@ pub(super) fn create<K: Calls>(
     for role in [Role::Read, Role::Write] {
         for number in 0..file_set.data_files(role).count {
             near_thread(file_set, number, || {
-                write_content(calls, file_set, (role, number), &mut buffer, stop)
+                write_content(calls, file_set, role, number, &mut buffer, stop)
             })?;
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn create<K: Calls>(
                 make_directory(calls, &step)?;
             }
             let form = directories.name_form();
-            fill(calls, &path, 0..directories.entries, (form, &of_entries), stop)
+            fill(calls, &path, 0..directories.entries, form, &of_entries, stop)
         })?;
     }
     Ok(())
@@ -91,14 +91,15 @@ pub fn create_empty_files(
     numbers: Range<u64>,
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {
-    fill(&Kernel, path, numbers, (DirectorySet::default().name_form(), &[]), stop)
+    fill(&Kernel, path, numbers, DirectorySet::default().name_form(), &[], stop)
 }
 
 fn fill<K: Calls>(
     calls: &K,
     path: &Path,
     numbers: Range<u64>,
-    (form, content): (NameForm, &[u8]),
+    form: NameForm,
+    content: &[u8],
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {
     let directory = open_directory(calls, path)?;
@@ -108,7 +109,7 @@ fn fill<K: Calls>(
         if stop.load(Ordering::Relaxed) {
             return Err(EngineError::Stopped);
         }
-        name.set(Kind::Entry, number);
+        name.set(NameKind::Entry, number);
         let made = if content.is_empty() {
             maker.make(calls, &directory, &name)
         } else {
@@ -170,7 +171,8 @@ fn chunk(rest_bytes: u64) -> usize {
 fn write_content<K: Calls>(
     calls: &K,
     file_set: &FileSet,
-    (role, number): (Role, usize),
+    role: Role,
+    number: usize,
     buffer: &mut [u8],
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {

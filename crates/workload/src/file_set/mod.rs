@@ -154,7 +154,7 @@ impl FileSet {
         let file_set = Self { reached, root, spec: *spec, seed };
         match &file_set.reached {
             ReachedBy::BySystemCalls => create::create(&Kernel, &file_set, stop)?,
-            ReachedBy::ByLibrary(files) => create::create(&Library::of(files), &file_set, stop)?,
+            ReachedBy::ByLibrary(files) => create::create(&Library::new(files), &file_set, stop)?,
         }
         Ok(file_set)
     }
@@ -227,7 +227,7 @@ impl FileSet {
             let path = self.root.join(part);
             let removed = match &self.reached {
                 ReachedBy::BySystemCalls => Kernel.remove_tree(&path),
-                ReachedBy::ByLibrary(files) => Library::of(files).remove_tree(&path),
+                ReachedBy::ByLibrary(files) => Library::new(files).remove_tree(&path),
             };
             removed.map_err(|errno| EngineError::from_errno("remove", path, errno))?;
         }

@@ -6,10 +6,10 @@ use super::CallStep;
 use crate::calls::{Kernel, Library};
 use crate::error::{EngineError, WorkloadError};
 use crate::rewrite::Rewrite;
-use crate::round::{Meets, Span, run_round};
+use crate::round::{RoundSync, TickSpan, run_round};
 use crate::run_loop::{self, Halt, LoopLength, LoopOutcome, Step, Tally, run_part};
 use crate::steps::{
-    AppendVectored, Mapped, OnPath, Psync, ReadShare, ReadsOnly, Stdio, Vectored, WritesOnly,
+    AppendVectored, Mapped, PathTransfer, Psync, ReadShare, ReadsOnly, Stdio, Vectored, WritesOnly,
 };
 use crate::uring::{AnyTransfers, AsynchronousLatency};
 
@@ -95,8 +95,8 @@ macro_rules! steps {
                 length: LoopLength,
                 clock: &C,
                 recorder: &mut Recorder,
-                company: &impl Meets,
-            ) -> Result<Option<(LoopOutcome, Span)>, EngineError> {
+                company: &impl RoundSync,
+            ) -> Result<Option<(LoopOutcome, TickSpan)>, EngineError> {
                 match self {
                     $(
                         $(#[$attribute])*
@@ -157,8 +157,8 @@ impl AnyStep {
         length: LoopLength,
         clock: &C,
         recorder: &mut Recorder,
-        company: &impl Meets,
-    ) -> Result<Option<(LoopOutcome, Span)>, EngineError> {
+        company: &impl RoundSync,
+    ) -> Result<Option<(LoopOutcome, TickSpan)>, EngineError> {
         match self {
             Self::Kernel(step) => step.run_round(length, clock, recorder, company),
             Self::Library(step, _) => step.run_round(length, clock, recorder, company),
@@ -211,16 +211,16 @@ impl AnyStep {
 steps! {
     /// A step that only exists for the kernel.
     PathStep:
-    MixPsync(OnPath<Psync, ReadShare>),
-    ReadMapped(OnPath<Mapped, ReadsOnly>),
-    WriteMapped(OnPath<Mapped, WritesOnly>),
-    MixMapped(OnPath<Mapped, ReadShare>),
-    ReadVectored(OnPath<Vectored, ReadsOnly>),
-    WriteVectored(OnPath<Vectored, WritesOnly>),
-    MixVectored(OnPath<Vectored, ReadShare>),
-    ReadStdio(OnPath<Stdio, ReadsOnly>),
-    WriteStdio(OnPath<Stdio, WritesOnly>),
-    MixStdio(OnPath<Stdio, ReadShare>),
+    MixPsync(PathTransfer<Psync, ReadShare>),
+    ReadMapped(PathTransfer<Mapped, ReadsOnly>),
+    WriteMapped(PathTransfer<Mapped, WritesOnly>),
+    MixMapped(PathTransfer<Mapped, ReadShare>),
+    ReadVectored(PathTransfer<Vectored, ReadsOnly>),
+    WriteVectored(PathTransfer<Vectored, WritesOnly>),
+    MixVectored(PathTransfer<Vectored, ReadShare>),
+    ReadStdio(PathTransfer<Stdio, ReadsOnly>),
+    WriteStdio(PathTransfer<Stdio, WritesOnly>),
+    MixStdio(PathTransfer<Stdio, ReadShare>),
     AppendVectored(AppendVectored),
     Rewrite(Rewrite),
     #[cfg(test)]

@@ -7,7 +7,7 @@ use super::any_step::steps;
 use crate::calls::Calls;
 use crate::choose::{Follow, Sequential, Shuffled, Uniform, Zipf};
 use crate::error::EngineError;
-use crate::round::{Meets, Span, run_round};
+use crate::round::{RoundSync, TickSpan, run_round};
 use crate::run_loop::{self, Halt, LoopLength, LoopOutcome, Step, Tally, run_part};
 use crate::steps::entries::{
     CheckAccess, Close, Create, EntryStep, Link, Mkdir, Open, OpenClose, Rmdir, Stat, StatMissing,

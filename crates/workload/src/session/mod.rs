@@ -2,7 +2,6 @@
 
 mod any_step;
 mod call_step;
-mod called;
 mod course;
 mod gate;
 mod outcome;
@@ -13,6 +12,7 @@ mod restore;
 mod rewrite;
 mod rounds;
 mod run;
+mod step_maker;
 mod thread_loop;
 mod thread_reads;
 mod uring;

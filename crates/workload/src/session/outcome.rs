@@ -3,7 +3,7 @@
 use measure::{Clock, Recorder};
 
 use super::course::Course;
-use crate::round::Span;
+use crate::round::TickSpan;
 use crate::run_loop::{LoopOutcome, Tally};
 use crate::uring::AsynchronousLatency;
 
@@ -68,7 +68,7 @@ pub struct ThreadOutcome {
 }
 
 /// The result of one thread.
-pub(super) struct Part {
+pub(super) struct ThreadResult {
     pub(super) recorder: Recorder,
     pub(super) outcome: LoopOutcome,
     pub(super) course: Course,
@@ -81,21 +81,21 @@ pub(super) struct Part {
     pub(super) tally: Tally,
     pub(super) asynchronous: Option<AsynchronousLatency>,
     /// From its first operation to its last, including untimed work.
-    pub(super) whole: Span,
+    pub(super) whole: TickSpan,
     /// Its timed parts, if it ran in rounds.
-    pub(super) rounds: Vec<Span>,
+    pub(super) rounds: Vec<TickSpan>,
 }
 
-impl Part {
+impl ThreadResult {
     /// When it ran: once for each round, or once without rounds.
-    fn spans(&self) -> &[Span] {
+    fn spans(&self) -> &[TickSpan] {
         if self.rounds.is_empty() { std::slice::from_ref(&self.whole) } else { &self.rounds }
     }
 }
 
 /// Adds up the results of all threads.
-pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
-    let spans = Spans::of(&parts);
+pub(super) fn add_up(mut parts: Vec<ThreadResult>, clock: &impl Clock) -> Outcome {
+    let spans = RunSpans::sum(&parts);
     let threads: Vec<_> = parts
         .iter()
         .map(|part| ThreadOutcome {
@@ -150,7 +150,7 @@ pub(super) fn add_up(mut parts: Vec<Part>, clock: &impl Clock) -> Outcome {
 
 /// When threads ran; summed over the rounds if there are several.
 #[derive(Default)]
-struct Spans {
+struct RunSpans {
     /// From the first start to the last end.
     all_ticks: u64,
     /// From the last start to the first end; 0 if some thread ended before another began.
@@ -159,8 +159,8 @@ struct Spans {
     until_end_ticks: u64,
 }
 
-impl Spans {
-    fn of(parts: &[Part]) -> Self {
+impl RunSpans {
+    fn sum(parts: &[ThreadResult]) -> Self {
         let rounds = parts.iter().map(|part| part.spans().len()).max().unwrap_or(0);
         let mut sum = Self::default();
         for round in 0..rounds {
@@ -186,7 +186,7 @@ impl Spans {
     }
 }
 
-fn merged_latency(parts: &mut [Part]) -> Option<AsynchronousLatency> {
+fn merged_latency(parts: &mut [ThreadResult]) -> Option<AsynchronousLatency> {
     let mut latencies = parts.iter_mut().filter_map(|part| part.asynchronous.take());
     let mut all = latencies.next()?;
     for latency in latencies {
@@ -195,7 +195,7 @@ fn merged_latency(parts: &mut [Part]) -> Option<AsynchronousLatency> {
     Some(all)
 }
 
-fn merged(parts: Vec<Part>) -> Recorder {
+fn merged(parts: Vec<ThreadResult>) -> Recorder {
     let mut recorders = parts.into_iter().map(|part| part.recorder);
     let mut all = recorders.next().unwrap_or_else(|| Recorder::new(0, 1));
     for recorder in recorders {
@@ -211,18 +211,20 @@ mod tests {
     use super::*;
 
     /// A thread with an operation of 6 ns in every 10 ns of its spans.
-    fn part(spans: &[(u64, u64)], has_rounds: bool) -> Part {
+    fn part(spans: &[(u64, u64)], has_rounds: bool) -> ThreadResult {
         let mut recorder = Recorder::new(0, 1 << 20);
         for &(start_ticks, end_ticks) in spans {
             for start in (start_ticks..end_ticks).step_by(10) {
                 recorder.record(start, start + 6, &ManualClock::new());
             }
         }
-        let spans: Vec<Span> =
-            spans.iter().map(|&(start_ticks, end_ticks)| Span { start_ticks, end_ticks }).collect();
+        let spans: Vec<TickSpan> = spans
+            .iter()
+            .map(|&(start_ticks, end_ticks)| TickSpan { start_ticks, end_ticks })
+            .collect();
         let outcome = LoopOutcome { operations: recorder.operations(), ..LoopOutcome::default() };
         let (first, last) = (spans[0], spans[spans.len() - 1]);
-        Part {
+        ThreadResult {
             recorder,
             outcome,
             course: Course::default(),
@@ -234,7 +236,7 @@ mod tests {
             checked_bytes: 0,
             tally: Tally::default(),
             asynchronous: None,
-            whole: Span { end_ticks: last.end_ticks, ..first },
+            whole: TickSpan { end_ticks: last.end_ticks, ..first },
             rounds: if has_rounds { spans } else { Vec::new() },
         }
     }

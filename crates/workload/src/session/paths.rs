@@ -3,7 +3,7 @@
 use rustix::fs::OFlags;
 
 use super::any_step::PathStep;
-use super::called::Called;
+use super::step_maker::StepMaker;
 use super::{AnyStep, Plan};
 use crate::buffer::ALIGNMENT_BYTES;
 use crate::calls::Kernel;
@@ -16,7 +16,7 @@ use crate::io_path::{CallFlag, IoPath, MapOptions, Preadv2Options};
 use crate::operation::{DataOperation, Operation};
 use crate::role::Role;
 use crate::steps::{
-    AppendVectored, DataFile, Direction, Mapped, OnPath, Path, Psync, ReadShare, ReadsOnly,
+    AppendVectored, DataFile, Direction, Mapped, Path, PathTransfer, Psync, ReadShare, ReadsOnly,
     Requests, Stdio, Transfer, Vectored, WritesOnly,
 };
 
@@ -55,7 +55,8 @@ impl Plan<'_> {
         match io_path {
             IoPath::PsyncBuffered | IoPath::PsyncDirect => {
                 let mix = self.read_share(thread, what);
-                let step = OnPath::new(Psync { io_path }, mix, transfer, self.requests(thread));
+                let step =
+                    PathTransfer::new(Psync { io_path }, mix, transfer, self.requests(thread));
                 Ok(AnyStep::Path(step.into()))
             }
             IoPath::IoUring(options) => self.uring_step(thread, role, options),
@@ -83,7 +84,7 @@ impl Plan<'_> {
     pub(super) fn growing_path_step(&self, thread: usize) -> Result<Option<AnyStep>, EngineError> {
         let IoPath::Preadv2(options) = self.workload.io_path else { return Ok(None) };
         // Each appending call has a flag for that, so the file needs none.
-        let called = Called { plan: *self, calls: Kernel };
+        let called = StepMaker { plan: *self, calls: Kernel };
         let growing = called.growing(thread, OFlags::empty())?;
         Ok(Some(AnyStep::Path(AppendVectored::new(growing, options).into())))
     }
@@ -113,16 +114,17 @@ impl Plan<'_> {
         transfer: Transfer<AnyChooser>,
     ) -> AnyStep
     where
-        PathStep:
-            From<OnPath<P, ReadsOnly>> + From<OnPath<P, WritesOnly>> + From<OnPath<P, ReadShare>>,
+        PathStep: From<PathTransfer<P, ReadsOnly>>
+            + From<PathTransfer<P, WritesOnly>>
+            + From<PathTransfer<P, ReadShare>>,
     {
         let requests = self.requests(thread);
         AnyStep::Path(match what {
             DataOperation::Mixed { .. } => {
-                OnPath::new(path, self.read_share(thread, what), transfer, requests).into()
+                PathTransfer::new(path, self.read_share(thread, what), transfer, requests).into()
             }
-            DataOperation::Read => OnPath::new(path, ReadsOnly, transfer, requests).into(),
-            DataOperation::Write => OnPath::new(path, WritesOnly, transfer, requests).into(),
+            DataOperation::Read => PathTransfer::new(path, ReadsOnly, transfer, requests).into(),
+            DataOperation::Write => PathTransfer::new(path, WritesOnly, transfer, requests).into(),
         })
     }
 
@@ -143,7 +145,7 @@ impl Plan<'_> {
         }
         let alignment = direct_alignment(path)?;
         let only_reads = self.workload.operation == Operation::Read;
-        let alignment = if only_reads { alignment.of_reads() } else { alignment };
+        let alignment = if only_reads { alignment.for_reads() } else { alignment };
         let request_bytes = self.workload.request_bytes as u64;
         let granule_bytes = match self.workload.alignment {
             Alignment::Request => request_bytes,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::called::Called;
+use super::step_maker::StepMaker;
 use super::{AnyStep, Session};
 use crate::calls::{Kernel, Library, ReachedBy};
 use crate::choose::Choices;
@@ -11,7 +11,7 @@ use crate::description::{Sharing, Workload};
 use crate::error::{EngineError, WorkloadError};
 use crate::file_set::FileSet;
 use crate::io_path::IoPath;
-use crate::on_device::OnDevice;
+use crate::on_device::FileOnDevice;
 use crate::operation::{DataOperation, NameOperation, Operation, Subject};
 use crate::role::Role;
 use crate::steps::{DataFile, Spacing};
@@ -46,16 +46,16 @@ pub fn prepare(workload: &Workload, file_set: &FileSet, seed: u64) -> Result<Ses
 pub fn prepare_on_device(
     workload: &Workload,
     file_set: &FileSet,
-    on_device: &OnDevice,
+    on_device: &FileOnDevice,
     seed: u64,
 ) -> Result<Session, EngineError> {
     workload.check()?;
     if workload.operation == Operation::Write {
-        OnDevice::check(workload, file_set.data_files(Role::Write).count)?;
+        FileOnDevice::check(workload, file_set.data_files(Role::Write).count)?;
         on_device.check_writable()?;
     } else {
         let read_files = file_set.data_files(Role::Read);
-        OnDevice::check(workload, read_files.count)?;
+        FileOnDevice::check(workload, read_files.count)?;
         on_device.prove(file_set.content(Role::Read, 0), read_files.size_bytes)?;
     }
     Plan { workload, file_set, seed, on_device: Some(on_device) }.session()
@@ -68,7 +68,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) file_set: &'a FileSet,
     pub(crate) seed: u64,
     /// Where reads or writes go, if not to the file.
-    pub(crate) on_device: Option<&'a OnDevice>,
+    pub(crate) on_device: Option<&'a FileOnDevice>,
 }
 
 impl Plan<'_> {
@@ -96,12 +96,12 @@ impl Plan<'_> {
         match self.file_set.reached() {
             ReachedBy::BySystemCalls => match self.kernels_step(thread)? {
                 Some(step) => Ok(step),
-                None => Called { plan, calls: Kernel }.step(thread).map(AnyStep::Kernel),
+                None => StepMaker { plan, calls: Kernel }.step(thread).map(AnyStep::Kernel),
             },
             ReachedBy::ByLibrary(files) => {
                 self.check_library()?;
-                let calls = Library::of(files);
-                let step = Called { plan, calls: calls.clone() }.step(thread)?;
+                let calls = Library::new(files);
+                let step = StepMaker { plan, calls: calls.clone() }.step(thread)?;
                 Ok(AnyStep::Library(step, calls))
             }
         }
@@ -119,7 +119,7 @@ impl Plan<'_> {
             ) => self.rewrite_step(thread, on_device).map(Some),
             (Subject::Data(DataOperation::Read), Some(on_device)) => {
                 let files = vec![self.file_on_device(on_device)?];
-                let called = Called { plan: *self, calls: Kernel };
+                let called = StepMaker { plan: *self, calls: Kernel };
                 called.transfer_step(thread, Role::Read, files).map(AnyStep::Kernel).map(Some)
             }
             (Subject::Growing(_), _) => self.growing_path_step(thread),
@@ -143,9 +143,9 @@ impl Plan<'_> {
     fn make_victims(&self, thread: usize) -> Result<(), EngineError> {
         let plan = *self;
         match self.file_set.reached() {
-            ReachedBy::BySystemCalls => Called { plan, calls: Kernel }.make_victims(thread),
+            ReachedBy::BySystemCalls => StepMaker { plan, calls: Kernel }.make_victims(thread),
             ReachedBy::ByLibrary(files) => {
-                Called { plan, calls: Library::of(files) }.make_victims(thread)
+                StepMaker { plan, calls: Library::new(files) }.make_victims(thread)
             }
         }
     }
@@ -271,13 +271,13 @@ impl Plan<'_> {
         let request_bytes = self.workload.request_bytes as u64;
         let file_bytes = self.file_set.data_files(role).size_bytes;
         let Some(span_bytes) = span_bytes else {
-            return Spacing::of(access, alignment, request_bytes, file_bytes);
+            return Spacing::for_requests(access, alignment, request_bytes, file_bytes);
         };
         let refused = WorkloadError::Span { span_bytes, request_bytes, file_bytes };
         if span_bytes > file_bytes {
             return Err(refused);
         }
-        Spacing::of(access, alignment, request_bytes, span_bytes).map_err(|_| refused)
+        Spacing::for_requests(access, alignment, request_bytes, span_bytes).map_err(|_| refused)
     }
 
     /// The open data files of one thread, or the device in their place.
@@ -288,16 +288,16 @@ impl Plan<'_> {
     ) -> Result<Vec<DataFile>, EngineError> {
         match self.on_device {
             Some(on_device) => Ok(vec![self.file_on_device(on_device)?]),
-            None => Called { plan: *self, calls: Kernel }.data_files(thread, role),
+            None => StepMaker { plan: *self, calls: Kernel }.data_files(thread, role),
         }
     }
 
-    fn file_on_device(&self, on_device: &OnDevice) -> Result<DataFile, EngineError> {
+    fn file_on_device(&self, on_device: &FileOnDevice) -> Result<DataFile, EngineError> {
         Ok(DataFile {
             file: on_device.open()?,
             path: on_device.path().to_path_buf(),
             content: self.file_set.content(Role::Read, 0),
-            places: Some(on_device.places(self.workload.request_bytes)),
+            extents: Some(on_device.extent_map(self.workload.request_bytes)),
         })
     }
 

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::calls::{Calls, Kernel, LISTING_BYTES, Library, ReachedBy};
 use crate::error::EngineError;
 use crate::file_set::{DirectorySet, FileSet, open_directory};
-use crate::names::{EntryName, Kind};
+use crate::names::{EntryName, NameKind};
 use crate::operation::{Operation, Subject};
 
 /// Removes growing files, and restores the directories that the operation changes.
@@ -23,7 +23,7 @@ pub(super) fn put_back(
     match file_set.reached() {
         ReachedBy::BySystemCalls => put_back_by(&Kernel, operation, file_set, touched),
         ReachedBy::ByLibrary(files) => {
-            put_back_by(&Library::of(files), operation, file_set, touched)
+            put_back_by(&Library::new(files), operation, file_set, touched)
         }
     }
 }
@@ -58,14 +58,14 @@ struct Contents {
     /// Entries under their own name, and names that are not ours.
     settled: u64,
     /// What must be removed or renamed back.
-    strays: Vec<(Kind, Vec<u8>)>,
+    strays: Vec<(NameKind, Vec<u8>)>,
 }
 
 impl Contents {
     fn note(&mut self, name: &[u8], name_bytes: usize) {
-        match Kind::of(name, name_bytes) {
+        match NameKind::parse(name, name_bytes) {
             _ if matches!(name, b"." | b"..") => {}
-            None | Some(Kind::Entry) => self.settled += 1,
+            None | Some(NameKind::Entry) => self.settled += 1,
             Some(stray) => self.strays.push((stray, name.to_owned())),
         }
     }
@@ -87,7 +87,7 @@ fn put_directory_right<K: Calls>(
     for (kind, name) in &contents.strays {
         put_right(calls, &directory, *kind, &EntryName::listed(name))
             .map_err(|errno| EngineError::from_errno("restore", path, errno))?;
-        found += u64::from(*kind == Kind::Renamed);
+        found += u64::from(*kind == NameKind::Renamed);
     }
     if found == entries {
         return Ok(());
@@ -98,14 +98,16 @@ fn put_directory_right<K: Calls>(
 fn put_right<K: Calls>(
     calls: &K,
     directory: &K::Open,
-    kind: Kind,
+    kind: NameKind,
     name: &EntryName,
 ) -> Result<(), Errno> {
     match kind {
-        Kind::Renamed => calls.renameat(directory, name, &name.of_kind(Kind::Entry)),
-        Kind::Directory => calls.rmdirat(directory, name),
-        Kind::Entry | Kind::Missing | Kind::File | Kind::Link | Kind::Symlink => {
-            calls.unlinkat(directory, name)
-        }
+        NameKind::Renamed => calls.renameat(directory, name, &name.with_kind(NameKind::Entry)),
+        NameKind::Directory => calls.rmdirat(directory, name),
+        NameKind::Entry
+        | NameKind::Missing
+        | NameKind::File
+        | NameKind::Link
+        | NameKind::Symlink => calls.unlinkat(directory, name),
     }
 }

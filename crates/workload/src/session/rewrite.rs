@@ -3,8 +3,8 @@
 use super::{AnyStep, Plan};
 use crate::choose::AnyChooser;
 use crate::error::EngineError;
-use crate::on_device::OnDevice;
-use crate::rewrite::{Kept, Originals, Rewrite};
+use crate::on_device::FileOnDevice;
+use crate::rewrite::{Originals, RequestsToRewrite, Rewrite};
 use crate::role::Role;
 
 impl<'a> Plan<'a> {
@@ -12,12 +12,12 @@ impl<'a> Plan<'a> {
     pub(super) fn rewrite_step(
         &self,
         thread: usize,
-        on_device: &OnDevice,
+        on_device: &FileOnDevice,
     ) -> Result<AnyStep, EngineError> {
         let workload = self.workload;
         let mut originals = self.originals(thread, on_device)?;
         let requests = workload.all_operations();
-        let kept = Kept::read(&mut originals, workload.request_bytes, requests)?;
+        let kept = RequestsToRewrite::read(&mut originals, workload.request_bytes, requests)?;
         let path = on_device.path().to_path_buf();
         let step = Rewrite::new(on_device.open()?, path, kept, workload.slots());
         Ok(AnyStep::Path(step.into()))
@@ -27,7 +27,7 @@ impl<'a> Plan<'a> {
     pub(super) fn originals(
         &self,
         thread: usize,
-        on_device: &'a OnDevice,
+        on_device: &'a FileOnDevice,
     ) -> Result<Originals<'a>, EngineError> {
         let (spacing, choices) = self.spacing(Role::Write)?;
         let choices = self.choices(thread, 1, choices);

@@ -7,43 +7,43 @@ use measure::{Clock, Recorder};
 use super::AnyStep;
 use super::course::{self, Stretch};
 use super::gate::Admission;
-use super::run::{Company, Meeting, Start};
+use super::run::{Rendezvous, SharedRun, ThreadHalt};
 use crate::error::EngineError;
-use crate::round::{Meets, Span};
+use crate::round::{RoundSync, TickSpan};
 use crate::run_loop::{Halt, LoopLength, LoopOutcome};
 
 /// One thread in round `number`, counted from 0.
 struct InRound<'a> {
-    company: Company<'a>,
-    meeting: &'a Meeting,
+    halt: ThreadHalt<'a>,
+    rendezvous: &'a Rendezvous,
     number: u64,
 }
 
 impl Halt for InRound<'_> {
     #[inline(always)]
     fn at_slice(&self) -> bool {
-        self.company.at_slice()
+        self.halt.at_slice()
     }
 
     #[inline(always)]
     fn at_interval(&self) -> bool {
-        self.meeting.rounds_over.load(Ordering::Relaxed) > self.number || self.company.at_interval()
+        self.rendezvous.rounds_over.load(Ordering::Relaxed) > self.number || self.halt.at_interval()
     }
 }
 
-impl Meets for InRound<'_> {
+impl RoundSync for InRound<'_> {
     fn begin(&self) -> bool {
-        self.meeting.gate.arrive() == Admission::Go
+        self.rendezvous.gate.arrive() == Admission::Go
     }
 
     fn end(&self) {
         // All threads are still in this round, so nobody has stored a later one.
-        self.meeting.rounds_over.store(self.number + 1, Ordering::Relaxed);
-        self.meeting.gate.arrive();
+        self.rendezvous.rounds_over.store(self.number + 1, Ordering::Relaxed);
+        self.rendezvous.gate.arrive();
     }
 }
 
-impl<C: Clock> Start<'_, C> {
+impl<C: Clock> SharedRun<'_, C> {
     /// Runs stretches of these lengths in rounds. A round ends for all threads when one has done
     /// its operations of it; all go through the same number of rounds.
     pub(super) fn in_rounds(
@@ -52,7 +52,7 @@ impl<C: Clock> Start<'_, C> {
         mut first: u64,
         lengths: &[u64],
         recorder: &mut Recorder,
-    ) -> Result<(LoopOutcome, Vec<Stretch>, Vec<Span>), EngineError> {
+    ) -> Result<(LoopOutcome, Vec<Stretch>, Vec<TickSpan>), EngineError> {
         let most = self.workload.operations_per_round as u64;
         let mut outcome = LoopOutcome::default();
         let (mut stretches, mut spans) = (Vec::with_capacity(lengths.len()), Vec::new());
@@ -62,7 +62,7 @@ impl<C: Clock> Start<'_, C> {
             while left > 0 && !outcome.interrupted {
                 let operations = left.min(most);
                 left -= operations;
-                let round = InRound { company: self.company(), meeting: self.meeting, number };
+                let round = InRound { halt: self.halt(), rendezvous: self.rendezvous, number };
                 number += 1;
                 let busy_before_ns = recorder.busy_ns();
                 let length = LoopLength { first, operations, batch: 1 };

@@ -15,13 +15,13 @@ use rustix::io::Errno;
 
 use super::course::{self, Course, Stretch};
 use super::gate::{Admission, Gate};
-use super::outcome::{Outcome, Part, add_up};
+use super::outcome::{Outcome, ThreadResult, add_up};
 use super::thread_reads::thread_read_bytes;
 use super::{AnyStep, Session, processes};
 use crate::description::{Pinning, Workers, Workload};
 use crate::error::EngineError;
 use crate::processors;
-use crate::round::Span;
+use crate::round::TickSpan;
 use crate::run_loop::{Halt, LoopLength, LoopOutcome};
 
 /// The initial width of a slice of the timeline, and so the longest time for which short operations
@@ -60,8 +60,8 @@ impl Session {
             return Err(EngineError::AlreadyRun);
         }
         run_steps(&self.workload, steps, clock, stop).map_err(|trouble| match trouble {
-            Trouble::Engine(error) => error,
-            Trouble::Call(call, errno) => EngineError::from_errno(call, self.root(), errno),
+            WorkerError::Engine(error) => error,
+            WorkerError::Call(call, errno) => EngineError::from_errno(call, self.root(), errno),
         })
     }
 }
@@ -72,10 +72,10 @@ pub(super) fn run_steps<C: Clock>(
     steps: Vec<AnyStep>,
     clock: &C,
     stop: &AtomicBool,
-) -> Result<Outcome, Trouble> {
+) -> Result<Outcome, WorkerError> {
     let allowed =
-        processors::allowed().map_err(|errno| Trouble::Call("sched_getaffinity", errno))?;
-    let meeting = Meeting {
+        processors::allowed().map_err(|errno| WorkerError::Call("sched_getaffinity", errno))?;
+    let rendezvous = Rendezvous {
         gate: Gate::new(steps.len(), allowed.len()),
         rounds_over: AtomicU64::new(0),
         is_over: AtomicBool::new(false),
@@ -86,43 +86,44 @@ pub(super) fn run_steps<C: Clock>(
     };
     let origin_ticks = clock.ticks();
     let (here, shared);
-    let meeting = match workload.workers {
+    let rendezvous = match workload.workers {
         Workers::Threads => {
-            here = meeting;
+            here = rendezvous;
             &here
         }
         Workers::Processes => {
-            let mapped = processes::Shared::new(meeting);
-            shared = mapped.map_err(|error| Trouble::Engine(EngineError::of_worker(&error)))?;
+            let mapped = processes::SharedMapping::new(rendezvous);
+            shared =
+                mapped.map_err(|error| WorkerError::Engine(EngineError::from_worker(&error)))?;
             &*shared
         }
     };
-    let start = Start { clock, stop, workload, processors, origin_ticks, meeting };
+    let start = SharedRun { clock, stop, workload, processors, origin_ticks, rendezvous };
     let parts = match workload.workers {
         Workers::Threads => start.run_all(steps),
         Workers::Processes => processes::run_all(&start, steps),
     };
     let parts = parts.map_err(|error| match Errno::from_io_error(&error) {
-        Some(errno) => Trouble::Call("clone", errno),
-        None => Trouble::Engine(EngineError::of_worker(&error)),
+        Some(errno) => WorkerError::Call("clone", errno),
+        None => WorkerError::Engine(EngineError::from_worker(&error)),
     })?;
-    let parts: Result<Vec<Part>, Trouble> = parts.into_iter().collect();
+    let parts: Result<Vec<ThreadResult>, WorkerError> = parts.into_iter().collect();
     parts.map(|parts| add_up(parts, clock))
 }
 
 /// What threads share. While operations run, all of it is read-only except the flags that a round,
 /// or the whole run, is over, which are written at its end.
-pub(super) struct Start<'a, C> {
+pub(super) struct SharedRun<'a, C> {
     pub(super) clock: &'a C,
     stop: &'a AtomicBool,
     pub(super) workload: &'a Workload,
     processors: Vec<usize>,
     origin_ticks: u64,
-    pub(super) meeting: &'a Meeting,
+    pub(super) rendezvous: &'a Rendezvous,
 }
 
 /// How threads start together and end together.
-pub(super) struct Meeting {
+pub(super) struct Rendezvous {
     /// Where they wait for each other: before the start, after it, and around each round.
     pub(super) gate: Gate,
     /// The number of rounds that some thread has finished.
@@ -131,7 +132,7 @@ pub(super) struct Meeting {
     is_over: AtomicBool,
 }
 
-impl Meeting {
+impl Rendezvous {
     /// Releases the threads that wait, and ends those that run.
     pub(super) fn call_off(&self) {
         self.gate.call_off();
@@ -140,9 +141,9 @@ impl Meeting {
 }
 
 /// Releases the threads that wait for this one if it panics.
-struct OnPanic<'a>(&'a Meeting);
+struct CallOffOnPanic<'a>(&'a Rendezvous);
 
-impl Drop for OnPanic<'_> {
+impl Drop for CallOffOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.call_off();
@@ -152,16 +153,19 @@ impl Drop for OnPanic<'_> {
 
 /// Why a thread has no result.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum WorkerError {
     Engine(EngineError),
     /// A system call for the worker itself failed.
     Call(&'static str, Errno),
 }
 
-impl<C: Clock> Start<'_, C> {
+impl<C: Clock> SharedRun<'_, C> {
     /// Runs each step in its own thread. Fails if a thread cannot be started, in which case none
     /// has run.
-    fn run_all(&self, steps: Vec<AnyStep>) -> std::io::Result<Vec<Result<Part, Trouble>>> {
+    fn run_all(
+        &self,
+        steps: Vec<AnyStep>,
+    ) -> std::io::Result<Vec<Result<ThreadResult, WorkerError>>> {
         thread::scope(|scope| {
             let mut threads = Vec::with_capacity(steps.len());
             for (number, step) in steps.into_iter().enumerate() {
@@ -169,7 +173,7 @@ impl<C: Clock> Start<'_, C> {
                 match thread::Builder::new().spawn_scoped(scope, body) {
                     Ok(thread) => threads.push(thread),
                     Err(error) => {
-                        self.meeting.call_off();
+                        self.rendezvous.call_off();
                         return Err(error);
                     }
                 }
@@ -182,35 +186,39 @@ impl<C: Clock> Start<'_, C> {
     }
 
     /// Runs one step in the calling thread.
-    pub(super) fn run_one(&self, number: usize, mut step: AnyStep) -> Result<Part, Trouble> {
-        let _frees_the_others = OnPanic(self.meeting);
+    pub(super) fn run_one(
+        &self,
+        number: usize,
+        mut step: AnyStep,
+    ) -> Result<ThreadResult, WorkerError> {
+        let _frees_the_others = CallOffOnPanic(self.rendezvous);
         let ready = processors::stay_on(&self.processors, number)
-            .map_err(|errno| Trouble::Call("sched_setaffinity", errno))
-            .and_then(|()| step.make_ready().map_err(Trouble::Engine));
+            .map_err(|errno| WorkerError::Call("sched_setaffinity", errno))
+            .and_then(|()| step.make_ready().map_err(WorkerError::Engine));
         // Made here, so that its memory is near the processor where it is used.
         let recorder = Recorder::new(self.origin_ticks, self.clock.ticks_of(SLICE_NS));
         if ready.is_err() {
-            self.meeting.is_over.store(true, Ordering::Relaxed);
+            self.rendezvous.is_over.store(true, Ordering::Relaxed);
         }
-        let verdict = self.meeting.gate.arrive();
+        let verdict = self.rendezvous.gate.arrive();
         if ready.is_err() {
             // Only after arriving, so that the others get through the gate and see `is_over`.
-            self.meeting.call_off();
+            self.rendezvous.call_off();
         }
         ready?;
         if verdict == Admission::CalledOff {
-            return Err(Trouble::Call("clone", Errno::CANCELED));
+            return Err(WorkerError::Call("clone", Errno::CANCELED));
         }
         if self.workload.threads == 1 {
-            self.run_phases(step, recorder, &Alone { stop: self.stop })
+            self.run_phases(step, recorder, &LoneHalt { stop: self.stop })
         } else {
-            self.run_phases(step, recorder, &self.company())
+            self.run_phases(step, recorder, &self.halt())
         }
     }
 
     /// Ends the loops of this thread with those of the others.
-    pub(super) fn company(&self) -> Company<'_> {
-        Company { stop: self.stop, is_over: &self.meeting.is_over }
+    pub(super) fn halt(&self) -> ThreadHalt<'_> {
+        ThreadHalt { stop: self.stop, is_over: &self.rendezvous.is_over }
     }
 
     /// Runs the start, then the measured operations.
@@ -219,7 +227,7 @@ impl<C: Clock> Start<'_, C> {
         mut step: AnyStep,
         mut recorder: Recorder,
         halt: &impl Halt,
-    ) -> Result<Part, Trouble> {
+    ) -> Result<ThreadResult, WorkerError> {
         let start = self.start(&mut step, halt);
         let is_cut_short = start.as_ref().map_or(true, |start| start.is_cut_short);
         // Read before waiting for the others, because it takes longer than an operation.
@@ -229,9 +237,9 @@ impl<C: Clock> Start<'_, C> {
         };
         let waited_before_ns = thread_waited_ns();
         if is_cut_short {
-            self.meeting.call_off();
+            self.rendezvous.call_off();
         } else {
-            self.meeting.gate.arrive();
+            self.rendezvous.gate.arrive();
         }
         let start = start?;
         let processor_before_ns = thread_processor_ns();
@@ -240,17 +248,17 @@ impl<C: Clock> Start<'_, C> {
         recorder.begin_at(start_ticks);
         let steady = self.steady(&mut step, &mut recorder, halt, &start);
         // Also if this thread failed: there is nothing left to measure then.
-        self.meeting.is_over.store(true, Ordering::Relaxed);
+        self.rendezvous.is_over.store(true, Ordering::Relaxed);
         if steady.as_ref().map_or(true, |steady| steady.0.interrupted) {
             // This thread will not reach another round.
-            self.meeting.gate.call_off();
+            self.rendezvous.gate.call_off();
         }
         let end_ticks = self.clock.ticks();
         let thread_ns = thread_processor_ns();
         let waited_ns = thread_waited_ns().zip(waited_before_ns);
         let read_bytes = thread_read_bytes();
-        let (outcome, steady, rounds) = steady.map_err(Trouble::Engine)?;
-        Ok(Part {
+        let (outcome, steady, rounds) = steady.map_err(WorkerError::Engine)?;
+        Ok(ThreadResult {
             recorder,
             outcome: LoopOutcome { interrupted: outcome.interrupted || is_cut_short, ..outcome },
             course: Course { start: start.stretches, steady },
@@ -262,24 +270,25 @@ impl<C: Clock> Start<'_, C> {
             checked_bytes: step.checked_bytes(),
             tally: step.tally(),
             asynchronous: step.into_asynchronous_latency(),
-            whole: Span { start_ticks, end_ticks },
+            whole: TickSpan { start_ticks, end_ticks },
             rounds,
         })
     }
 
     /// Does the operations of the start, in stretches that are each as long as all before it.
-    fn start(&self, step: &mut AnyStep, halt: &impl Halt) -> Result<Begun, Trouble> {
+    fn start(&self, step: &mut AnyStep, halt: &impl Halt) -> Result<StartOutcome, WorkerError> {
         let Workload { start_operations, batch, .. } = *self.workload;
         let lengths = course::doubling(start_operations, batch as u64);
         if lengths.is_empty() {
-            return Ok(Begun::default());
+            return Ok(StartOutcome::default());
         }
         let mut recorder = Recorder::new(self.origin_ticks, self.clock.ticks_of(SLICE_NS));
         recorder.begin_at(self.clock.ticks());
-        let (outcome, stretches) =
-            self.in_stretches(step, 0, &lengths, &mut recorder, halt).map_err(Trouble::Engine)?;
+        let (outcome, stretches) = self
+            .in_stretches(step, 0, &lengths, &mut recorder, halt)
+            .map_err(WorkerError::Engine)?;
         let is_cut_short = outcome.interrupted || outcome.operations < start_operations;
-        Ok(Begun { stretches, is_cut_short })
+        Ok(StartOutcome { stretches, is_cut_short })
     }
 
     /// Does the measured operations, and what the step does at its end.
@@ -288,8 +297,8 @@ impl<C: Clock> Start<'_, C> {
         step: &mut AnyStep,
         recorder: &mut Recorder,
         halt: &impl Halt,
-        start: &Begun,
-    ) -> Result<(LoopOutcome, Vec<Stretch>, Vec<Span>), EngineError> {
+        start: &StartOutcome,
+    ) -> Result<(LoopOutcome, Vec<Stretch>, Vec<TickSpan>), EngineError> {
         let Workload { start_operations, operations_per_thread, batch, .. } = *self.workload;
         if start.is_cut_short {
             return Ok((LoopOutcome::default(), Vec::new(), Vec::new()));
@@ -338,18 +347,18 @@ impl<C: Clock> Start<'_, C> {
 
 /// A start that was completed or cut short.
 #[derive(Debug, Default)]
-struct Begun {
+struct StartOutcome {
     stretches: Vec<Stretch>,
     /// Whether the run was stopped, or another thread failed, before the start was done.
     is_cut_short: bool,
 }
 
 /// Ends the loop of a single thread.
-pub(super) struct Alone<'a> {
+pub(super) struct LoneHalt<'a> {
     pub(super) stop: &'a AtomicBool,
 }
 
-impl Halt for Alone<'_> {
+impl Halt for LoneHalt<'_> {
     #[inline(always)]
     fn at_slice(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
@@ -357,12 +366,12 @@ impl Halt for Alone<'_> {
 }
 
 /// Ends the loop of one of several threads.
-pub(super) struct Company<'a> {
+pub(super) struct ThreadHalt<'a> {
     stop: &'a AtomicBool,
     is_over: &'a AtomicBool,
 }
 
-impl Halt for Company<'_> {
+impl Halt for ThreadHalt<'_> {
     #[inline(always)]
     fn at_slice(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
@@ -381,11 +390,11 @@ mod tests {
     #[test]
     fn threads_in_company_end_when_it_is_over_and_are_interrupted_when_stopped() {
         let (stop, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
-        let company = Company { stop: &stop, is_over: &is_over };
-        assert_eq!((company.at_slice(), company.at_interval()), (false, false));
+        let halt = ThreadHalt { stop: &stop, is_over: &is_over };
+        assert_eq!((halt.at_slice(), halt.at_interval()), (false, false));
         is_over.store(true, Ordering::Relaxed);
-        assert_eq!((company.at_slice(), company.at_interval()), (false, true));
+        assert_eq!((halt.at_slice(), halt.at_interval()), (false, true));
         stop.store(true, Ordering::Relaxed);
-        assert!(company.at_slice());
+        assert!(halt.at_slice());
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use measure::{Clock, Recorder};
 
-use super::run::{Alone, SLICE_NS};
+use super::run::{LoneHalt, SLICE_NS};
 use super::{AnyStep, Plan};
 use crate::description::Workload;
 use crate::error::{EngineError, WorkloadError};
@@ -53,7 +53,7 @@ impl ThreadLoop {
     /// The first operation that failed.
     pub fn run<C: Clock>(&mut self, operations: u64, clock: &C) -> Result<(), EngineError> {
         let length = LoopLength { first: 0, operations, batch: self.batch };
-        let halt = Alone { stop: &AtomicBool::new(false) };
+        let halt = LoneHalt { stop: &AtomicBool::new(false) };
         self.step.run(length, clock, &mut self.recorder, &halt)?;
         self.step.end()
     }

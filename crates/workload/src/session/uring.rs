@@ -40,7 +40,7 @@ impl Plan<'_> {
             (Some(on_device), Role::Write) => {
                 let mut originals = self.originals(thread, on_device)?;
                 let requests = u32::try_from(workload.operations_per_thread).unwrap_or(u32::MAX);
-                AnyTransfers::kept(task, &choices, &mut originals, requests)?
+                AnyTransfers::for_rewrites(task, &choices, &mut originals, requests)?
             }
             _ => AnyTransfers::new(task, workload.access, &choices)?,
         };

@@ -11,7 +11,7 @@ use crate::content::mix;
 use crate::description::DirectorySync;
 use crate::error::EngineError;
 use crate::fault::Fault;
-use crate::names::{EntryName, Kind, NameForm};
+use crate::names::{EntryName, NameForm, NameKind};
 use crate::run_loop::Step;
 
 /// An open directory of the directory set.
@@ -76,11 +76,11 @@ impl<K: Calls> Directories<K> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NameFrom {
     /// An entry, chosen by the access pattern.
-    Chosen(Kind),
+    Chosen(NameKind),
     /// A name that does not exist, chosen by the access pattern.
     Missing,
     /// A different new one for each operation of each thread.
-    Fresh(Kind),
+    Fresh(NameKind),
     /// There is none.
     Nowhere,
 }
@@ -92,16 +92,16 @@ pub(crate) enum NameFrom {
 /// sessions with up to 2^20 operations each collide is less than 1 in 2^22; with the shortest
 /// names, two sessions of 300 operations collide once in 2800 times.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fresh {
+pub(crate) struct FreshNames {
     /// How many different numbers the names can represent.
     numbers: u64,
     session_number: u64,
     thread_number: u64,
 }
 
-impl Fresh {
+impl FreshNames {
     /// The names for one of `threads` threads, which divide the numbers among themselves.
-    pub(crate) fn of(seed: u64, form: NameForm, thread: usize, threads: usize) -> Self {
+    pub(crate) fn for_thread(seed: u64, form: NameForm, thread: usize, threads: usize) -> Self {
         let numbers = form.numbers();
         let session_number = mix(mix(seed)) % numbers;
         let thread_number = session_number + thread as u64 * (numbers / threads as u64);
@@ -140,7 +140,7 @@ pub(crate) trait EntryCall: Send {
 }
 
 #[derive(Debug)]
-struct OneEntry {
+struct CallTarget {
     directory: usize,
     first: EntryName,
     second: EntryName,
@@ -151,15 +151,15 @@ struct OneEntry {
 pub(crate) struct EntryStep<K: Calls, E: EntryCall> {
     directories: Directories<K>,
     choose: AnyChooser,
-    fresh: Fresh,
+    fresh: FreshNames,
     sync: DirectorySync,
-    targets: Vec<OneEntry>,
+    targets: Vec<CallTarget>,
     held: Vec<Option<E::Held<K>>>,
 }
 
 /// What names look like, how many calls are prepared at a time, and whether each is made durable.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Manner {
+pub(crate) struct EntryOptions {
     pub(crate) form: NameForm,
     pub(crate) slots: usize,
     pub(crate) sync: DirectorySync,
@@ -169,12 +169,12 @@ impl<K: Calls, E: EntryCall> EntryStep<K, E> {
     pub(crate) fn new(
         directories: Directories<K>,
         choose: AnyChooser,
-        fresh: Fresh,
-        manner: Manner,
+        fresh: FreshNames,
+        options: EntryOptions,
     ) -> Self {
-        let Manner { form, slots, sync } = manner;
+        let EntryOptions { form, slots, sync } = options;
         let unnamed = || EntryName::new(form);
-        let target = || OneEntry { directory: 0, first: unnamed(), second: unnamed() };
+        let target = || CallTarget { directory: 0, first: unnamed(), second: unnamed() };
         let targets = (0..slots).map(|_| target()).collect();
         let held = (0..slots).map(|_| None).collect();
         Self { directories, choose, fresh, sync, targets, held }
@@ -182,11 +182,11 @@ impl<K: Calls, E: EntryCall> EntryStep<K, E> {
 
     /// The kind and number of the next name from that source; None if it has no names.
     #[inline]
-    fn name(&mut self, from: NameFrom, index: u64) -> Option<(Kind, u64)> {
+    fn name(&mut self, from: NameFrom, index: u64) -> Option<(NameKind, u64)> {
         match from {
-            NameFrom::Chosen(kind) => Some((kind, self.choose.next_place().choice)),
+            NameFrom::Chosen(kind) => Some((kind, self.choose.next_position().choice)),
             NameFrom::Missing => {
-                Some((Kind::Missing, self.fresh.missing(self.choose.next_place().choice)))
+                Some((NameKind::Missing, self.fresh.missing(self.choose.next_position().choice)))
             }
             NameFrom::Fresh(kind) => Some((kind, self.fresh.number(index))),
             NameFrom::Nowhere => None,
@@ -341,8 +341,8 @@ macro_rules! entry_call {
     };
 }
 
-use Kind::{Directory as DirectoryKind, Entry, File, Link as LinkKind};
 use NameFrom::{Chosen, Fresh as FreshName, Missing, Nowhere};
+use NameKind::{Directory as DirectoryKind, Entry, File, Link as LinkKind};
 
 entry_call! {
     /// `openat` of an entry.
@@ -389,7 +389,7 @@ entry_call! {
 }
 entry_call! {
     /// `symlinkat` of a new name that points to an entry.
-    Symlink, "symlinkat", FreshName(Kind::Symlink), Chosen(Entry),
+    Symlink, "symlinkat", FreshName(NameKind::Symlink), Chosen(Entry),
     |calls, directory, new, old| calls.symlinkat(old, directory, new)
 }
 entry_call! {
@@ -444,7 +444,7 @@ mod tests {
                 };
                 for index in 0..each {
                     step.before(index, 0).expect("it only chooses a name");
-                    let OneEntry { directory, first, .. } = &step.targets[0];
+                    let CallTarget { directory, first, .. } = &step.targets[0];
                     assert!(seen.insert((*directory, first.name().to_owned())), "{index}");
                 }
             }
@@ -458,7 +458,7 @@ mod tests {
         let per_thread = short.numbers() / 3;
         for seed in 0..20 {
             let mut all: Vec<u64> = (0..3)
-                .map(|thread| Fresh::of(seed, short, thread, 3))
+                .map(|thread| FreshNames::for_thread(seed, short, thread, 3))
                 .flat_map(|fresh| [0, per_thread - 1].map(|index| fresh.number(index)))
                 .collect();
             assert!(all.iter().all(|&number| number < short.numbers()));
@@ -475,10 +475,10 @@ mod tests {
         let mut all = Vec::new();
         for seed in 0..20 {
             for thread in [0, 1, most_threads - 1] {
-                let fresh = Fresh::of(seed, USUAL, thread, most_threads);
+                let fresh = FreshNames::for_thread(seed, USUAL, thread, most_threads);
                 all.extend(ends.map(|index| fresh.number(index)));
             }
-            let missing = |seed, thread| Fresh::of(seed, USUAL, thread, 2).missing(7);
+            let missing = |seed, thread| FreshNames::for_thread(seed, USUAL, thread, 2).missing(7);
             assert_eq!(missing(seed, 1), missing(seed, 0));
             assert_ne!(missing(seed, 1), missing(seed + 1, 0));
         }

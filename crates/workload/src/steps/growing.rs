@@ -11,7 +11,7 @@ use crate::run_loop::Step;
 
 /// A file open for appending, and what is appended to it.
 #[derive(Debug)]
-pub(crate) struct Growing<K: Calls> {
+pub(crate) struct GrowingFile<K: Calls> {
     pub(crate) calls: K,
     pub(crate) file: K::Open,
     pub(crate) path: PathBuf,
@@ -21,7 +21,7 @@ pub(crate) struct Growing<K: Calls> {
     pub(crate) starts: Vec<usize>,
 }
 
-impl<K: Calls> Growing<K> {
+impl<K: Calls> GrowingFile<K> {
     /// Chooses what is appended next.
     #[inline(always)]
     pub(crate) fn make_ready(&mut self, index: u64, slot: usize) {
@@ -44,7 +44,7 @@ impl<K: Calls> Growing<K> {
 
 /// `write` at the end of the file.
 #[derive(Debug)]
-pub(crate) struct Append<K: Calls>(pub(crate) Growing<K>);
+pub(crate) struct Append<K: Calls>(pub(crate) GrowingFile<K>);
 
 impl<K: Calls> Step for Append<K> {
     #[inline(always)]
@@ -65,7 +65,7 @@ impl<K: Calls> Step for Append<K> {
 
 /// `fsync`, or `fdatasync`, after an untimed append.
 #[derive(Debug)]
-pub(crate) struct Sync<K: Calls, const DATA_ONLY: bool>(pub(crate) Growing<K>);
+pub(crate) struct Sync<K: Calls, const DATA_ONLY: bool>(pub(crate) GrowingFile<K>);
 
 impl<K: Calls, const DATA_ONLY: bool> Step for Sync<K, DATA_ONLY> {
     #[inline(always)]
@@ -94,7 +94,7 @@ impl<K: Calls, const DATA_ONLY: bool> Step for Sync<K, DATA_ONLY> {
 
 /// `write` at the end of the file and `fsync`, timed as one.
 #[derive(Debug)]
-pub(crate) struct AppendFsync<K: Calls>(pub(crate) Growing<K>);
+pub(crate) struct AppendFsync<K: Calls>(pub(crate) GrowingFile<K>);
 
 impl<K: Calls> Step for AppendFsync<K> {
     #[inline(always)]
@@ -117,7 +117,7 @@ impl<K: Calls> Step for AppendFsync<K> {
 
 /// `ftruncate` to zero, after an untimed append of one request.
 #[derive(Debug)]
-pub(crate) struct Truncate<K: Calls>(pub(crate) Growing<K>);
+pub(crate) struct Truncate<K: Calls>(pub(crate) GrowingFile<K>);
 
 impl<K: Calls> Step for Truncate<K> {
     #[inline(always)]

@@ -11,12 +11,12 @@ mod rename;
 mod transfer;
 
 pub(crate) use files::{NewFile, ReadFile};
-pub(crate) use growing::{Append, AppendFsync, Growing, Sync, Truncate};
+pub(crate) use growing::{Append, AppendFsync, GrowingFile, Sync, Truncate};
 pub use noop::Noop;
 pub(crate) use path::{
-    AppendVectored, Direction, Mapped, OnPath, Path, Psync, ReadShare, ReadsOnly, Requests, Stdio,
-    Vectored, WritesOnly,
+    AppendVectored, Direction, Mapped, Path, PathTransfer, Psync, ReadShare, ReadsOnly, Requests,
+    Stdio, Vectored, WritesOnly,
 };
 pub(crate) use readdir::Readdir;
-pub(crate) use rename::{Rename, Share};
-pub(crate) use transfer::{DataFile, Read, Spacing, Spot, Transfer, Write};
+pub(crate) use rename::{EntryShare, Rename};
+pub(crate) use transfer::{DataFile, Location, Read, Spacing, Transfer, Write};

@@ -29,7 +29,7 @@ impl Noop {
 impl Step for Noop {
     #[inline(always)]
     fn before(&mut self, _index: u64, _slot: usize) -> Result<(), Fault> {
-        self.offset_bytes = self.spacing.offset_bytes(self.choose.next_place().choice);
+        self.offset_bytes = self.spacing.offset_bytes(self.choose.next_position().choice);
         Ok(())
     }
 

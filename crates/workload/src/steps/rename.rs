@@ -9,23 +9,23 @@ use crate::choose::{AnyChooser, Choose};
 use crate::description::DirectorySync;
 use crate::error::EngineError;
 use crate::fault::Fault;
-use crate::names::{EntryName, Kind};
+use crate::names::{EntryName, NameKind};
 use crate::run_loop::Step;
-use crate::steps::entries::{Directories, Manner};
+use crate::steps::entries::{Directories, EntryOptions};
 
 /// The entries of a directory that one thread may rename: every `stride`-th, beginning with
 /// `first`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Share {
+pub(crate) struct EntryShare {
     first: u64,
     stride: u64,
     pub(crate) count: u64,
 }
 
-impl Share {
+impl EntryShare {
     /// The share of thread `thread` of `sharers` in `entries`. No share is empty if there are at
     /// least as many entries as sharers.
-    pub(crate) fn of(entries: u64, thread: u64, sharers: u64) -> Self {
+    pub(crate) fn for_thread(entries: u64, thread: u64, sharers: u64) -> Self {
         let count = entries.saturating_sub(thread).div_ceil(sharers);
         Self { first: thread, stride: sharers, count }
     }
@@ -40,7 +40,7 @@ impl Share {
 pub(crate) struct Rename<K: Calls> {
     directories: Directories<K>,
     choose: AnyChooser,
-    share: Share,
+    share: EntryShare,
     /// For each directory and each entry of the share, whether it currently has its other name.
     is_renamed: Vec<bool>,
     sync: DirectorySync,
@@ -51,23 +51,23 @@ impl<K: Calls> Rename<K> {
     pub(crate) fn new(
         directories: Directories<K>,
         choose: AnyChooser,
-        share: Share,
-        manner: Manner,
+        share: EntryShare,
+        options: EntryOptions,
     ) -> Self {
         let is_renamed = vec![false; directories.all.len() * index(share.count)];
-        let unnamed = EntryName::new(manner.form);
-        let targets = vec![(0, unnamed.clone(), unnamed); manner.slots];
-        Self { directories, choose, share, is_renamed, sync: manner.sync, targets }
+        let unnamed = EntryName::new(options.form);
+        let targets = vec![(0, unnamed.clone(), unnamed); options.slots];
+        Self { directories, choose, share, is_renamed, sync: options.sync, targets }
     }
 }
 
 impl<K: Calls> Step for Rename<K> {
     fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
         let directory = self.directories.take_turn();
-        let choice = self.choose.next_place().choice;
+        let choice = self.choose.next_position().choice;
         let is_renamed = &mut self.is_renamed[directory * index(self.share.count) + index(choice)];
         let entry = self.share.entry(choice);
-        let (usual, other) = (Kind::Entry, Kind::Renamed);
+        let (usual, other) = (NameKind::Entry, NameKind::Renamed);
         let (from, to) = if *is_renamed { (other, usual) } else { (usual, other) };
         *is_renamed = !*is_renamed;
         let target = &mut self.targets[slot];
@@ -103,7 +103,7 @@ mod tests {
     fn the_shares_of_all_threads_are_each_entry_once() {
         for (entries, sharers) in [(1, 1), (10, 1), (10, 3), (9, 3), (3, 3)] {
             let mut all: Vec<u64> = (0..sharers)
-                .map(|thread| Share::of(entries, thread, sharers))
+                .map(|thread| EntryShare::for_thread(entries, thread, sharers))
                 .flat_map(|share| (0..share.count).map(move |choice| share.entry(choice)))
                 .collect();
             all.sort_unstable();

@@ -12,7 +12,7 @@ use crate::description::Alignment;
 use crate::error::{EngineError, WorkloadError};
 use crate::fault::Fault;
 use crate::io_path::IoPath;
-use crate::on_device::Places;
+use crate::on_device::ExtentMap;
 use crate::run_loop::Step;
 
 /// An open data file.
@@ -22,15 +22,15 @@ pub(crate) struct DataFile<F = OwnedFd> {
     pub(crate) path: PathBuf,
     pub(crate) content: Content,
     /// Where its bytes are, if the device is open instead of the file.
-    pub(crate) places: Option<Places>,
+    pub(crate) extents: Option<ExtentMap>,
 }
 
 impl<F> DataFile<F> {
     /// Where in the open file or device a request at this offset in the file begins.
     #[inline(always)]
-    pub(crate) fn place_of(&self, offset_bytes: u64) -> u64 {
-        match &self.places {
-            Some(places) => places.of(offset_bytes),
+    pub(crate) fn descriptor_offset_bytes(&self, offset_bytes: u64) -> u64 {
+        match &self.extents {
+            Some(extents) => extents.device_offset_bytes(offset_bytes),
             None => offset_bytes,
         }
     }
@@ -45,7 +45,7 @@ pub(crate) struct Spacing {
 
 impl Spacing {
     /// The spacing of requests in files of `file_bytes`, and the number of choices.
-    pub(crate) fn of(
+    pub(crate) fn for_requests(
         access: Access,
         alignment: Alignment,
         request_bytes: u64,
@@ -75,7 +75,7 @@ impl Spacing {
 
 /// The location of one request.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Spot {
+pub(crate) struct Location {
     pub(crate) file: usize,
     pub(crate) offset_bytes: u64,
     /// For a write: where in the payload its data begin.
@@ -89,7 +89,7 @@ pub(crate) struct Transfer<C, F = OwnedFd> {
     pub(crate) choose: C,
     pub(crate) spacing: Spacing,
     pub(crate) io_path: IoPath,
-    pub(crate) spots: Vec<Spot>,
+    pub(crate) locations: Vec<Location>,
 }
 
 impl<C: Choose, F> Transfer<C, F> {
@@ -101,19 +101,19 @@ impl<C: Choose, F> Transfer<C, F> {
         io_path: IoPath,
         slots: usize,
     ) -> Self {
-        Self { files, choose, spacing, io_path, spots: vec![Spot::default(); slots] }
+        Self { files, choose, spacing, io_path, locations: vec![Location::default(); slots] }
     }
 
     #[inline(always)]
-    pub(crate) fn next_spot(&mut self) -> Spot {
-        let place = self.choose.next_place();
-        let file = &self.files[place.resource];
-        let offset_bytes = file.place_of(self.spacing.offset_bytes(place.choice));
-        Spot { file: place.resource, offset_bytes, payload_start: 0 }
+    pub(crate) fn next_location(&mut self) -> Location {
+        let position = self.choose.next_position();
+        let file = &self.files[position.resource];
+        let offset_bytes = file.descriptor_offset_bytes(self.spacing.offset_bytes(position.choice));
+        Location { file: position.resource, offset_bytes, payload_start: 0 }
     }
 
     fn explain(&self, fault: Fault, slot: usize) -> EngineError {
-        let path = &self.files[self.spots[slot].file].path;
+        let path = &self.files[self.locations[slot].file].path;
         if self.io_path.is_direct() {
             fault.into_direct_error(path)
         } else {
@@ -134,7 +134,7 @@ pub(crate) struct Read<C, const VERIFY: bool, K: Calls = Kernel> {
 
 impl<C, const VERIFY: bool, K: Calls> Read<C, VERIFY, K> {
     pub(crate) fn new(calls: K, transfer: Transfer<C, K::Open>, request_bytes: usize) -> Self {
-        let buffers = if VERIFY { transfer.spots.len() } else { 1 };
+        let buffers = if VERIFY { transfer.locations.len() } else { 1 };
         let buffers = (0..buffers).map(|_| AlignedBuffer::new(request_bytes)).collect();
         Self { calls, transfer, buffers, checked_bytes: 0 }
     }
@@ -143,25 +143,30 @@ impl<C, const VERIFY: bool, K: Calls> Read<C, VERIFY, K> {
 impl<C: Choose, const VERIFY: bool, K: Calls> Step for Read<C, VERIFY, K> {
     #[inline(always)]
     fn before(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
-        self.transfer.spots[slot] = self.transfer.next_spot();
+        self.transfer.locations[slot] = self.transfer.next_location();
         Ok(())
     }
 
     #[inline(always)]
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
-        let Transfer { files, spots, .. } = &self.transfer;
-        let spot = spots[slot];
+        let Transfer { files, locations, .. } = &self.transfer;
+        let location = locations[slot];
         let buffer = &mut self.buffers[if VERIFY { slot } else { 0 }];
-        read_whole(&self.calls, &files[spot.file].file, buffer.bytes_mut(), spot.offset_bytes)
+        read_whole(
+            &self.calls,
+            &files[location.file].file,
+            buffer.bytes_mut(),
+            location.offset_bytes,
+        )
     }
 
     #[inline(always)]
     fn after(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
         if VERIFY {
-            let spot = self.transfer.spots[slot];
+            let location = self.transfer.locations[slot];
             let bytes = self.buffers[slot].bytes_mut();
-            let content = self.transfer.files[spot.file].content;
-            content.check(bytes, spot.offset_bytes).map_err(Fault::content)?;
+            let content = self.transfer.files[location.file].content;
+            content.check(bytes, location.offset_bytes).map_err(Fault::content)?;
             self.checked_bytes += bytes.len() as u64;
             // A later read that moves nothing must not find the right bytes already there.
             bytes.fill(FILLER);
@@ -197,7 +202,7 @@ impl<C, const VERIFY: bool, K: Calls> Write<C, VERIFY, K> {
         requests: usize,
     ) -> Self {
         let payload = if VERIFY {
-            Payload::unwritten(request_bytes, transfer.spots.len())
+            Payload::unwritten(request_bytes, transfer.locations.len())
         } else {
             Payload::incompressible_apart(request_bytes, content, requests)
         };
@@ -208,24 +213,24 @@ impl<C, const VERIFY: bool, K: Calls> Write<C, VERIFY, K> {
 impl<C: Choose, const VERIFY: bool, K: Calls> Step for Write<C, VERIFY, K> {
     #[inline(always)]
     fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
-        let mut spot = self.transfer.next_spot();
+        let mut location = self.transfer.next_location();
         if VERIFY {
-            spot.payload_start = self.payload.take_turn();
-            let content = self.transfer.files[spot.file].content;
-            content.fill(self.payload.request_mut(spot.payload_start), spot.offset_bytes);
+            location.payload_start = self.payload.take_turn();
+            let content = self.transfer.files[location.file].content;
+            content.fill(self.payload.request_mut(location.payload_start), location.offset_bytes);
         } else {
-            spot.payload_start = self.payload.take_stamped(index);
+            location.payload_start = self.payload.take_stamped(index);
         }
-        self.transfer.spots[slot] = spot;
+        self.transfer.locations[slot] = location;
         Ok(())
     }
 
     #[inline(always)]
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
-        let Transfer { files, spots, .. } = &self.transfer;
-        let spot = spots[slot];
-        let request = self.payload.request(spot.payload_start);
-        write_whole(&self.calls, &files[spot.file].file, request, spot.offset_bytes)
+        let Transfer { files, locations, .. } = &self.transfer;
+        let location = locations[slot];
+        let request = self.payload.request(location.payload_start);
+        write_whole(&self.calls, &files[location.file].file, request, location.offset_bytes)
     }
 
     fn explain(&self, fault: Fault, slot: usize) -> EngineError {
@@ -246,7 +251,7 @@ mod tests {
             for alignment in [Alignment::Request, Alignment::Sector, Alignment::Unaligned] {
                 for (request, file) in [(4096, 65_536), (4096, 70_001), (1000, 10_000), (1, 513)] {
                     let (spacing, choices) =
-                        Spacing::of(access, alignment, request, file).expect("it fits");
+                        Spacing::for_requests(access, alignment, request, file).expect("it fits");
                     let (first, last) =
                         (spacing.offset_bytes(0), spacing.offset_bytes(choices - 1));
                     assert!(last + request <= file, "{access:?} {alignment:?} {request} {file}");
@@ -263,7 +268,8 @@ mod tests {
 
     #[test]
     fn a_request_that_does_not_fit_is_refused() {
-        let of = |access, alignment, file| Spacing::of(access, alignment, 4096, file).is_ok();
+        let of =
+            |access, alignment, file| Spacing::for_requests(access, alignment, 4096, file).is_ok();
         assert!(!of(Access::Uniform, Alignment::Request, 4095));
         assert!(of(Access::Uniform, Alignment::Unaligned, 4096));
         assert!(!of(Access::Sequential, Alignment::Unaligned, 4096));

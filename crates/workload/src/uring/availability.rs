@@ -8,7 +8,7 @@ use crate::error::UringRefusal;
 /// # Errors
 /// Why it may not.
 pub fn io_uring_availability() -> Result<(), UringRefusal> {
-    ring::probe().map_err(|errno| UringRefusal::of("io_uring_setup", errno, 0))
+    ring::probe().map_err(|errno| UringRefusal::from_errno("io_uring_setup", errno, 0))
 }
 
 /// Checks whether this process can have a ring of this depth with this many buffers of this size,

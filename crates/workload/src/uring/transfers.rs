@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use measure::{Clock, Recorder};
 use rustix::io::Errno;
 
-use super::flight_loop::{Failure, fly};
+use super::flight_loop::{FlightFailure, fly};
 use super::latency::AsynchronousLatency;
 use super::queue::{Completion, Direction, Queue, Request};
 use super::ring::{Ring, RingSpec};
@@ -98,7 +98,7 @@ pub(super) struct Transfers<C, Q = Ring> {
 }
 
 /// The direction of a transfer and whether its content is verified, known at compile time.
-pub(super) trait Kind {
+pub(super) trait TransferKind {
     const DIRECTION: Direction;
     const VERIFY: bool;
     /// Whether each slot has its own place, and data that must not be changed.
@@ -109,17 +109,17 @@ struct Read<const VERIFY: bool>;
 struct Write<const VERIFY: bool>;
 struct Rewrite;
 
-impl<const VERIFY: bool> Kind for Read<VERIFY> {
+impl<const VERIFY: bool> TransferKind for Read<VERIFY> {
     const DIRECTION: Direction = Direction::Read;
     const VERIFY: bool = VERIFY;
 }
 
-impl<const VERIFY: bool> Kind for Write<VERIFY> {
+impl<const VERIFY: bool> TransferKind for Write<VERIFY> {
     const DIRECTION: Direction = Direction::Write;
     const VERIFY: bool = VERIFY;
 }
 
-impl Kind for Rewrite {
+impl TransferKind for Rewrite {
     const DIRECTION: Direction = Direction::Write;
     const VERIFY: bool = false;
     const KEEPS: bool = true;
@@ -159,7 +159,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
 
     /// Chooses where operation `index` goes and pushes it.
     #[inline(always)]
-    pub(super) fn issue<K: Kind>(&mut self, index: u64) {
+    pub(super) fn issue<K: TransferKind>(&mut self, index: u64) {
         // Never None: there are at least as many slots as operations in flight.
         let Some(number) = self.free.pop_front() else { return };
         if K::KEEPS {
@@ -170,16 +170,17 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
             self.push::<K>(number);
             return;
         }
-        let place = self.choose.next_place();
+        let position = self.choose.next_position();
         let slot = &mut self.slots[number as usize];
-        slot.file = file_number(place.resource);
-        let file = &self.task.files[place.resource];
-        slot.offset_bytes = file.place_of(self.task.spacing.offset_bytes(place.choice));
+        slot.file = file_number(position.resource);
+        let file = &self.task.files[position.resource];
+        slot.offset_bytes =
+            file.descriptor_offset_bytes(self.task.spacing.offset_bytes(position.choice));
         slot.done_bytes = 0;
         if K::DIRECTION == Direction::Write {
             let bytes = self.queue.bytes_mut(number);
             if K::VERIFY {
-                self.task.files[place.resource].content.fill(bytes, slot.offset_bytes);
+                self.task.files[position.resource].content.fill(bytes, slot.offset_bytes);
             } else if let Some(word) = bytes.first_chunk_mut() {
                 // Makes every write from the same buffer different.
                 *word = mix(index).to_le_bytes();
@@ -191,7 +192,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
 
     /// Pushes what is left of a slot's request.
     #[inline(always)]
-    pub(super) fn push<K: Kind>(&mut self, number: u32) {
+    pub(super) fn push<K: TransferKind>(&mut self, number: u32) {
         let Slot { file, offset_bytes, done_bytes, .. } = self.slots[number as usize];
         self.queue.push(K::DIRECTION, Request { slot: number, file, offset_bytes, done_bytes });
     }
@@ -206,7 +207,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
     /// Handles a completion that does not complete its request: it must be continued, or has
     /// failed.
     #[cold]
-    pub(super) fn go_on<K: Kind>(&mut self, landed: Completion) -> Result<(), Fault> {
+    pub(super) fn go_on<K: TransferKind>(&mut self, landed: Completion) -> Result<(), Fault> {
         let call = match K::DIRECTION {
             Direction::Read => "io_uring read",
             Direction::Write => "io_uring write",
@@ -227,7 +228,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
 
     /// Does what must happen when a request is complete, and frees its slot.
     #[inline(always)]
-    pub(super) fn settle<K: Kind>(&mut self, number: u32) -> Result<(), Fault> {
+    pub(super) fn settle<K: TransferKind>(&mut self, number: u32) -> Result<(), Fault> {
         if K::VERIFY && K::DIRECTION == Direction::Read {
             let slot = self.slots[number as usize];
             let bytes = self.queue.bytes_mut(number);
@@ -269,7 +270,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
         ended.map_err(|failure| self.explain(failure))
     }
 
-    fn explain(&self, Failure { fault, slot }: Failure) -> EngineError {
+    fn explain(&self, FlightFailure { fault, slot }: FlightFailure) -> EngineError {
         let number = slot.map_or(0, |slot| self.slots[slot as usize].file as usize);
         let path = &self.task.files[number].path;
         match self.task.options.buffering {
@@ -321,10 +322,10 @@ fn file_number(resource: usize) -> u32 {
 
 /// Transfers with any access pattern.
 #[derive(Debug)]
-pub(crate) struct AnyTransfers(Pattern);
+pub(crate) struct AnyTransfers(AccessTransfers);
 
 #[derive(Debug)]
-enum Pattern {
+enum AccessTransfers {
     Sequential(Transfers<Sequential>),
     Uniform(Transfers<Uniform>),
     Shuffled(Transfers<Shuffled>),
@@ -335,11 +336,11 @@ enum Pattern {
 macro_rules! each {
     ($any:expr, $transfers:ident => $act:expr) => {
         match $any {
-            Pattern::Sequential($transfers) => $act,
-            Pattern::Uniform($transfers) => $act,
-            Pattern::Shuffled($transfers) => $act,
-            Pattern::Zipf($transfers) => $act,
-            Pattern::Follow($transfers) => $act,
+            AccessTransfers::Sequential($transfers) => $act,
+            AccessTransfers::Uniform($transfers) => $act,
+            AccessTransfers::Shuffled($transfers) => $act,
+            AccessTransfers::Zipf($transfers) => $act,
+            AccessTransfers::Follow($transfers) => $act,
         }
     };
 }
@@ -349,26 +350,26 @@ impl AnyTransfers {
     pub(crate) fn new(task: Task, access: Access, choices: &Choices) -> Result<Self, EngineError> {
         Ok(Self(match access {
             Access::Sequential => {
-                Pattern::Sequential(Transfers::over_a_ring(task, Sequential::new(choices))?)
+                AccessTransfers::Sequential(Transfers::over_a_ring(task, Sequential::new(choices))?)
             }
             Access::Uniform => {
-                Pattern::Uniform(Transfers::over_a_ring(task, Uniform::new(choices))?)
+                AccessTransfers::Uniform(Transfers::over_a_ring(task, Uniform::new(choices))?)
             }
             Access::Shuffled => {
-                Pattern::Shuffled(Transfers::over_a_ring(task, Shuffled::new(choices))?)
+                AccessTransfers::Shuffled(Transfers::over_a_ring(task, Shuffled::new(choices))?)
             }
             Access::Zipf { exponent } => {
-                Pattern::Zipf(Transfers::over_a_ring(task, Zipf::new(choices, exponent)?)?)
+                AccessTransfers::Zipf(Transfers::over_a_ring(task, Zipf::new(choices, exponent)?)?)
             }
             Access::Mixed { sequential_percent } => {
                 let follow = Follow::new(choices, sequential_percent);
-                Pattern::Follow(Transfers::over_a_ring(task, follow)?)
+                AccessTransfers::Follow(Transfers::over_a_ring(task, follow)?)
             }
         }))
     }
 
     /// Makes writes on the device of what is already there.
-    pub(crate) fn kept(
+    pub(crate) fn for_rewrites(
         task: Task,
         choices: &Choices,
         originals: &mut Originals<'_>,
@@ -376,7 +377,7 @@ impl AnyTransfers {
     ) -> Result<Self, EngineError> {
         let unused = Sequential::new(choices);
         let transfers = Transfers::keeping(task, unused, originals, requests)?;
-        Ok(Self(Pattern::Sequential(transfers)))
+        Ok(Self(AccessTransfers::Sequential(transfers)))
     }
 
     /// Does what must be done before the start, in the thread that will run them.

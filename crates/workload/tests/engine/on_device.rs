@@ -8,8 +8,8 @@ use std::path::Path;
 use measure::MonotonicClock;
 use rustix::fs::OFlags;
 use workload::{
-    Access, DataFiles, EngineError, FileSet, FileSetSpec, IoPath, OnDevice, Operation, Piece, Role,
-    Verification, Workload, WorkloadError, prepare_on_device,
+    Access, DataFiles, DeviceExtent, EngineError, FileOnDevice, FileSet, FileSetSpec, IoPath,
+    Operation, Role, Verification, Workload, WorkloadError, prepare_on_device,
 };
 
 use crate::common::{Scratch, never};
@@ -20,8 +20,8 @@ const HALF_BYTES: u64 = FILE_BYTES / 2;
 const BEFORE_BYTES: u64 = 64 << 10;
 
 /// The second half of the file is before the first.
-fn pieces() -> Vec<Piece> {
-    let piece = |file_offset_bytes, device_offset_bytes| Piece {
+fn pieces() -> Vec<DeviceExtent> {
+    let piece = |file_offset_bytes, device_offset_bytes| DeviceExtent {
         file_offset_bytes,
         device_offset_bytes,
         length_bytes: HALF_BYTES,
@@ -36,7 +36,7 @@ fn file_set(scratch: &Scratch) -> FileSet {
 }
 
 /// The device, with the file in these pieces; None if there is no direct I/O.
-fn device(scratch: &Scratch, file_set: &FileSet, pieces: &[Piece]) -> Option<File> {
+fn device(scratch: &Scratch, file_set: &FileSet, pieces: &[DeviceExtent]) -> Option<File> {
     let path = scratch.path().join("device");
     let image = File::create(&path).expect("there is room");
     let content = fs::read(file_set.data_file(Role::Read, 0)).expect("it is ours");
@@ -73,7 +73,7 @@ fn a_file_in_two_pieces_is_read_from_the_device() {
     let scratch = Scratch::within(Path::new("."));
     let file_set = file_set(&scratch);
     let Some(device) = device(&scratch, &file_set, &pieces()) else { return };
-    let whole = OnDevice::new(device, Path::new("device"), pieces(), FILE_BYTES);
+    let whole = FileOnDevice::new(device, Path::new("device"), pieces(), FILE_BYTES);
     let whole = whole.expect("every byte has its place");
     // The file itself is not needed.
     fs::remove_file(file_set.data_file(Role::Read, 0)).expect("it is ours");
@@ -92,7 +92,7 @@ fn pieces_that_are_not_those_of_the_file_are_found_out() {
     let mut swapped = pieces();
     swapped[0].device_offset_bytes = BEFORE_BYTES;
     swapped[1].device_offset_bytes = BEFORE_BYTES + HALF_BYTES;
-    let wrong = OnDevice::new(device, Path::new("device"), swapped, FILE_BYTES);
+    let wrong = FileOnDevice::new(device, Path::new("device"), swapped, FILE_BYTES);
     let wrong = wrong.expect("every byte has a place");
     let refused = prepare_on_device(&read(), &file_set, &wrong, 1).expect_err("it lies elsewhere");
     assert!(matches!(refused, EngineError::Corrupt { offset_bytes: 0, .. }), "{refused}");
@@ -103,9 +103,10 @@ fn what_cannot_be_read_on_the_device_is_refused() {
     let scratch = Scratch::within(Path::new("."));
     let file_set = file_set(&scratch);
     let Some(device) = device(&scratch, &file_set, &pieces()) else { return };
-    let of = |device: File, pieces| OnDevice::new(device, Path::new("device"), pieces, FILE_BYTES);
+    let of =
+        |device: File, pieces| FileOnDevice::new(device, Path::new("device"), pieces, FILE_BYTES);
     let again = || device.try_clone().expect("there are descriptors");
-    let has_no_place = |refused: Result<OnDevice, EngineError>| {
+    let has_no_place = |refused: Result<FileOnDevice, EngineError>| {
         let refused = refused.expect_err("it cannot be done").to_string();
         assert!(refused.contains("every byte"), "{refused}");
     };

@@ -9,9 +9,9 @@ use std::path::Path;
 use measure::MonotonicClock;
 use rustix::fs::OFlags;
 use workload::{
-    Access, Buffering, Caching, CallFlags, DataFiles, EngineError, FileSet, FileSetSpec, IoPath,
-    OnDevice, Operation, Piece, Preadv2Options, Role, UringOptions, Verification, Workload,
-    WorkloadError, io_uring_availability, prepare_on_device,
+    Access, Buffering, Caching, CallFlags, DataFiles, DeviceExtent, EngineError, FileOnDevice,
+    FileSet, FileSetSpec, IoPath, Operation, Preadv2Options, Role, UringOptions, Verification,
+    Workload, WorkloadError, io_uring_availability, prepare_on_device,
 };
 
 use crate::common::{FILE_BYTES, Scratch, never};
@@ -30,8 +30,8 @@ const PIECES: [(u64, u64, u64); 4] = [
     (832 * KIB, 704 * KIB, 192 * KIB),
 ];
 
-fn pieces() -> Vec<Piece> {
-    let piece = |(file_offset_bytes, device_offset_bytes, length_bytes)| Piece {
+fn pieces() -> Vec<DeviceExtent> {
+    let piece = |(file_offset_bytes, device_offset_bytes, length_bytes)| DeviceExtent {
         file_offset_bytes,
         device_offset_bytes,
         length_bytes,
@@ -91,13 +91,13 @@ impl Rig {
         options.read(true).write(writes).custom_flags(custom).open(path).ok()
     }
 
-    fn below(&self, flags: OFlags) -> OnDevice {
+    fn below(&self, flags: OFlags) -> FileOnDevice {
         let device = self.open(flags).expect("it is ours");
-        let below = OnDevice::new(device, Path::new("device"), pieces(), FILE_BYTES);
+        let below = FileOnDevice::new(device, Path::new("device"), pieces(), FILE_BYTES);
         below.expect("every byte has its place")
     }
 
-    fn writable(&self) -> OnDevice {
+    fn writable(&self) -> FileOnDevice {
         self.below(OFlags::DIRECT | OFlags::RDWR)
     }
 }
@@ -180,7 +180,7 @@ fn a_device_that_holds_something_else_is_not_written() {
 fn what_cannot_be_written_on_the_device_is_refused() {
     let Some(rig) = Rig::new() else { return };
     let fine = write(4 * KIB, Access::Sequential, IoPath::PsyncDirect);
-    let too_many = Workload { operations_per_thread: OnDevice::WRITES_MAX + 1, ..fine.clone() };
+    let too_many = Workload { operations_per_thread: FileOnDevice::WRITES_MAX + 1, ..fine.clone() };
     let writable = rig.writable();
     let read_only = rig.below(OFlags::DIRECT);
     let (flags, caching) = (CallFlags::default(), Caching::Direct);

@@ -12,12 +12,12 @@ use textual::plain_path;
 
 use crate::arguments::footprint::DiffOptions;
 use crate::commands::footprint::study::{StudiedTraces, categorised, studied};
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output::destination::Destination;
 use crate::output::{self, page};
 
 /// Compares traces.
-pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
+pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Outcome> {
     let out = options.out.as_deref().map(page::destination).transpose()?;
     let mut warnings = Vec::new();
     // Only the page shows misses.
@@ -32,11 +32,11 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
             options.before.display(),
             options.after.display()
         );
-        return Err(why).blame_input();
+        return Err(why).or_input_error();
     }
     warnings.iter().for_each(|warning| output::say(&format!("fsprism: {warning}")));
-    for paths in pairs {
-        compared.extend(pair(paths, &questions, options, &mut warnings)?);
+    for (before, after) in pairs {
+        compared.extend(compare(&before, &after, &questions, options, &mut warnings)?);
     }
     if compared.is_empty() {
         let why = anyhow::anyhow!(
@@ -44,14 +44,14 @@ pub(crate) fn diff(options: &DiffOptions) -> anyhow::Result<Done> {
             options.before.display(),
             options.after.display()
         );
-        return Err(why).blame_input();
+        return Err(why).or_input_error();
     }
     if let Some(out) = &out {
         return write(out, &compared, questions.caches.as_ref(), &warnings);
     }
     let differences = compared.into_iter().flat_map(|pair| pair.differences).collect();
     let document = DiffDocument { schema_version: SCHEMA_VERSION, differences, warnings };
-    output::print_answer(options.output.format, &document, || {
+    output::print_answer(options.output.format, &document, |_| {
         document.differences.iter().map(text::difference).collect::<Vec<String>>().join("\n")
     })
 }
@@ -62,17 +62,18 @@ fn write(
     compared: &[ComparedPair],
     caches: Option<&Hierarchy>,
     warnings: &[String],
-) -> anyhow::Result<Done> {
+) -> anyhow::Result<Outcome> {
     let caches = caches.map(|caches| recorded(caches, CachesOrigin::Machine));
     let comparison = Comparison { caches: caches.as_ref(), warnings };
     out.write(render_comparison(compared, &comparison).as_bytes())?;
-    output::print_place(out.path())?;
-    Ok(Done::Well)
+    output::print_written(out.path())?;
+    Ok(Outcome::Success)
 }
 
 /// Two traces and what changed between them; `None` if they have no operation in common.
-fn pair(
-    (before, after): (PathBuf, PathBuf),
+fn compare(
+    before: &Path,
+    after: &Path,
     questions: &Questions,
     options: &DiffOptions,
     warnings: &mut Vec<String>,
@@ -83,10 +84,10 @@ fn pair(
         let mut traces = categorised(traces, options.categories.as_deref())?;
         Ok(traces.swap_remove(0))
     };
-    let (before, after) = (read(&before)?, read(&after)?);
+    let (before, after) = (read(before)?, read(after)?);
     let operations = operations(&before, &after, options.operation.as_deref());
     let differences = operations.iter().map(|name| Difference::new(&before, &after, name));
-    let differences: Vec<Difference> = differences.collect::<Result<_, _>>().blame_input()?;
+    let differences: Vec<Difference> = differences.collect::<Result<_, _>>().or_input_error()?;
     let is_comparable = !differences.is_empty();
     Ok(is_comparable.then_some(ComparedPair { before, after, differences }))
 }
@@ -113,7 +114,7 @@ fn pairs(
     after: &Path,
     warnings: &mut Vec<String>,
 ) -> anyhow::Result<Vec<(PathBuf, PathBuf)>> {
-    let (first, second) = (traces_in(before).blame_input()?, traces_in(after).blame_input()?);
+    let (first, second) = (traces_in(before).or_input_error()?, traces_in(after).or_input_error()?);
     if let ([one], [other]) = (first.as_slice(), second.as_slice()) {
         return Ok(vec![(one.clone(), other.clone())]);
     }

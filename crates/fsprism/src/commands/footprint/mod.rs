@@ -17,12 +17,12 @@ use footprint_study::Questions;
 use serde::Serialize;
 
 use crate::arguments::footprint::{FootprintCommand, ModelOptions, SimulateOptions};
-use crate::commands::footprint::caches::Chosen;
-use crate::exit::{Blame, Done};
+use crate::commands::footprint::caches::CacheOptions;
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 /// Runs a subcommand of `fsprism footprint`.
-pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<Done> {
+pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<Outcome> {
     match command {
         FootprintCommand::Trace(options) => trace::trace(options),
         FootprintCommand::Model(options) => model(options),
@@ -33,12 +33,11 @@ pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<Done> {
     }
 }
 
-fn model(options: &ModelOptions) -> anyhow::Result<Done> {
+fn model(options: &ModelOptions) -> anyhow::Result<Outcome> {
     let ModelOptions { lines, footprint, file, ref phases, ref output } = *options;
     let phases = phases.clone();
-    let naive = Naive::new(Question { lines, footprint, file, phases }).blame_input()?;
-    let width = output::terminal_options().width;
-    output::print_answer(output.format, &naive.answer(), || naive.text(width))
+    let naive = Naive::new(Question { lines, footprint, file, phases }).or_input_error()?;
+    output::print_answer(output.format, &naive.answer(), |width| naive.text(width))
 }
 
 /// The result of a simulation.
@@ -58,14 +57,14 @@ struct RegionReport {
     report: Report,
 }
 
-fn simulate(options: &SimulateOptions) -> anyhow::Result<Done> {
+fn simulate(options: &SimulateOptions) -> anyhow::Result<Outcome> {
     let is_machine = options.caches.is_empty();
     let SimulateOptions { ref caches, policy, inclusion, seed, .. } = *options;
-    let hierarchy = Chosen { caches, policy, inclusion, seed }.hierarchy()?;
+    let hierarchy = CacheOptions { caches, policy, inclusion, seed }.hierarchy()?;
     if let Some(path) = options.file.as_deref().filter(|path| study::is_traced(path)) {
         let regions = traced(path, hierarchy)?;
         let answer = Answer { machine: is_machine, regions };
-        return output::print_answer(options.output.format, &answer, || text(&answer));
+        return output::print_answer(options.output.format, &answer, |_| text(&answer));
     }
     let mut simulation = Simulation::new(&hierarchy);
     let regions = match &options.file {
@@ -73,7 +72,7 @@ fn simulate(options: &SimulateOptions) -> anyhow::Result<Done> {
         None => streams(&mut simulation, options)?,
     };
     let answer = Answer { machine: is_machine, regions };
-    output::print_answer(options.output.format, &answer, || text(&answer))
+    output::print_answer(options.output.format, &answer, |_| text(&answer))
 }
 
 fn text(answer: &Answer) -> String {
@@ -96,10 +95,10 @@ fn file(simulation: &mut Simulation, path: &Path) -> anyhow::Result<RegionReport
         let name = path.display().to_string();
         let file = File::open(path);
         let file = file.map_err(|error| anyhow::anyhow!("cannot read {name}: {error}"));
-        (name, Box::new(BufReader::with_capacity(1 << 16, file.blame_input()?)))
+        (name, Box::new(BufReader::with_capacity(1 << 16, file.or_input_error()?)))
     };
     let read = lackey::read(text, |access| simulation.access(access));
-    read.map_err(|error| anyhow::anyhow!("{name}: {error}")).blame_input()?;
+    read.map_err(|error| anyhow::anyhow!("{name}: {error}")).or_input_error()?;
     Ok(RegionReport { stream: name, report: simulation.report() })
 }
 
@@ -121,12 +120,12 @@ fn streams(
 ) -> anyhow::Result<Vec<RegionReport>> {
     let bytes = u32::try_from(options.bytes);
     let bytes =
-        bytes.map_err(|_| anyhow::anyhow!("--bytes can be at most 4294967295")).blame_input()?;
+        bytes.map_err(|_| anyhow::anyhow!("--bytes can be at most 4294967295")).or_input_error()?;
     let extent = Extent { accesses: options.accesses, bytes, seed: options.seed };
     let mut regions = Vec::new();
     for stream in &options.streams {
         simulation.begin_region();
-        let accesses = stream.accesses(extent).blame_input()?;
+        let accesses = stream.accesses(extent).or_input_error()?;
         accesses.for_each(|access| simulation.access(access));
         regions.push(RegionReport { stream: stream.to_string(), report: simulation.report() });
     }

@@ -17,7 +17,7 @@ use footprint_study::{
 use footprint_trace::header::MAGIC;
 
 use crate::arguments::footprint::{FramesOf, MapOptions, Of, StacksOptions};
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output::{self, destination::Destination};
 
 /// How many lines of a map the terminal shows unless all are asked for.
@@ -40,14 +40,14 @@ pub(crate) fn is_traced(path: &Path) -> bool {
 /// those of several that cannot be read.
 pub(crate) fn studied(path: &Path, questions: &Questions) -> anyhow::Result<StudiedTraces> {
     let (mut traces, mut warnings) = (Vec::new(), Vec::new());
-    let paths = traces_in(path).blame_input()?;
+    let paths = traces_in(path).or_input_error()?;
     for (trace, left) in paths.iter().zip((0..paths.len()).rev()) {
         match Studied::read(trace, questions) {
             Ok(one) => {
                 warnings.extend(one.doubt.clone());
                 traces.push(one);
             }
-            Err(error) if left == 0 && traces.is_empty() => return Err(error).blame_input(),
+            Err(error) if left == 0 && traces.is_empty() => return Err(error).or_input_error(),
             Err(error) => warnings.push(error.to_string()),
         }
     }
@@ -56,7 +56,7 @@ pub(crate) fn studied(path: &Path, questions: &Questions) -> anyhow::Result<Stud
 }
 
 /// The executions of one operation, or of all, in all traces.
-fn asked<'a>(
+fn selected<'a>(
     studied: &'a [Studied],
     operation: Option<&str>,
 ) -> Result<Vec<(&'a Studied, &'a Executed)>, StudyError> {
@@ -68,9 +68,9 @@ fn asked<'a>(
 }
 
 /// Draws maps.
-pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Done> {
+pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Outcome> {
     let studied = studied(&options.path, &Questions::default())?;
-    let executed = asked(&studied.traces, options.operation.as_deref()).blame_input()?;
+    let executed = selected(&studied.traces, options.operation.as_deref()).or_input_error()?;
     let wanted = CachemapOf::ALL.into_iter().filter(|of| match options.of {
         None => true,
         Some(Of::Instructions) => *of == CachemapOf::Instructions,
@@ -85,7 +85,7 @@ pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Done> {
     }
     if let Some(png) = &options.png {
         draw(png, options.scale, &maps)?;
-        return Ok(Done::Well);
+        return Ok(Outcome::Success);
     }
     let rows = if options.all { LineFilter::All } else { LineFilter::Wasteful(LINES_SHOWN) };
     let document = MapDocument {
@@ -93,8 +93,7 @@ pub(crate) fn map(options: &MapOptions) -> anyhow::Result<Done> {
         maps: maps.iter().map(|(executed, map)| Map::new(map, executed)).collect(),
         warnings: studied.warnings.clone(),
     };
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &document, || {
+    output::print_answer(options.output.format, &document, |width| {
         let texts = maps.iter().map(|(executed, map)| text::map(map, executed, rows, width));
         texts.collect::<Vec<String>>().join("\n")
     })
@@ -107,16 +106,16 @@ fn draw(path: &Path, byte_pixels: u32, maps: &[(&Executed, Cachemap)]) -> anyhow
             "--png saves one map, but {} are selected: select one with a trace, --op and --of",
             maps.len()
         );
-        return Err(why).blame_input();
+        return Err(why).or_input_error();
     };
     let title = format!("{}, {}: {}", executed.target, executed.operation, map.of.name());
     let bytes = picture::png(map, &title, Scale { byte_pixels })?;
-    Destination::at(path)?.write(&bytes)?;
-    output::print_place(path)
+    Destination::new(path)?.write(&bytes)?;
+    output::print_written(path)
 }
 
 /// Shows trees of stacks.
-pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<Done> {
+pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<Outcome> {
     let caches = caches_of(&::machine::describe::describe().caches);
     let StudiedTraces { traces, warnings } = studied(&options.path, &Questions { caches })?;
     let traces = categorised(traces, options.categories.as_deref())?;
@@ -125,16 +124,16 @@ pub(crate) fn stacks(options: &StacksOptions) -> anyhow::Result<Done> {
         FramesOf::Functions => Frames::Functions,
     };
     let mut trees = Vec::new();
-    for (one, executed) in asked(&traces, options.operation.as_deref()).blame_input()? {
-        let weight = NamedWeight::from_name(&options.weight, executed).blame_input()?;
+    for (one, executed) in selected(&traces, options.operation.as_deref()).or_input_error()? {
+        let weight = NamedWeight::from_name(&options.weight, executed).or_input_error()?;
         trees.push(Tree::new(one, executed, frames, &weight));
     }
     if options.folded {
         output::print(&text::folded(&trees))?;
-        return Ok(Done::Well);
+        return Ok(Outcome::Success);
     }
     let document = StacksDocument { schema_version: SCHEMA_VERSION, trees, warnings };
-    output::print_answer(options.output.format, &document, || {
+    output::print_answer(options.output.format, &document, |_| {
         document.trees.iter().map(text::tree).collect::<Vec<String>>().join("\n")
     })
 }
@@ -149,9 +148,9 @@ pub(crate) fn categorised(
         Some(path) => {
             let cannot = |error| anyhow::anyhow!("cannot read {}: {error}", path.display());
             let read = fs::read_to_string(path).map_err(cannot);
-            let parsed = Categories::parse(&read.blame_input()?);
+            let parsed = Categories::parse(&read.or_input_error()?);
             let named = parsed.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()));
-            named.blame_input()?
+            named.or_input_error()?
         }
     };
     Ok(traces.into_iter().map(|one| one.with_categories(categories.clone())).collect())

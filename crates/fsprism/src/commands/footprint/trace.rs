@@ -18,14 +18,14 @@ use serde::Serialize;
 use textual::{plain_path, plain_text};
 
 use crate::arguments::footprint::TraceOptions;
-use crate::exit::{Blame, Done, InterruptedEarly};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome};
 use crate::output;
 use crate::session::start;
 use crate::session::tracing::Guests;
 
 /// What was traced.
 #[derive(Debug, Serialize)]
-struct Answer {
+struct TraceAnswer {
     traces: Vec<TraceMade>,
     /// What does not apply to a target, with the reason.
     left_out: Vec<String>,
@@ -54,16 +54,16 @@ struct RegionAnswer {
     figures: Figures,
 }
 
-pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<Done> {
+pub(crate) fn trace(options: &TraceOptions) -> anyhow::Result<Outcome> {
     let answer = match options.command.is_empty() {
-        true => of_targets(options)?,
-        false => of_program(options)?,
+        true => trace_targets(options)?,
+        false => trace_program(options)?,
     };
     let words = answer.left_out.iter().chain(&answer.failed);
     words.for_each(|why| output::say(why));
     let has_failed = !answer.failed.is_empty();
-    let done = output::print_answer(options.output.format, &answer, || text(&answer))?;
-    Ok(if has_failed { Done::WithFailures } else { done })
+    let done = output::print_answer(options.output.format, &answer, |_| text(&answer))?;
+    Ok(if has_failed { Outcome::WithFailures } else { done })
 }
 
 /// Refuses a directory that already contains traces, before anything is waited for or made.
@@ -80,7 +80,7 @@ fn refuse_traces_among(
     if names.into_iter().any(is_trace) {
         let named = directory.display();
         let why = format!("{named} already holds traces: name another directory with --out");
-        return Err(anyhow::anyhow!(why)).blame_input();
+        return Err(anyhow::anyhow!(why)).or_input_error();
     }
     Ok(())
 }
@@ -90,13 +90,13 @@ fn prepare(path: &Path) -> anyhow::Result<OutputDirectory> {
     let named = path.display();
     let out = OutputDirectory::make(path)
         .map_err(|error| anyhow::anyhow!("cannot write traces into {named}: {error}"))
-        .blame_input()?;
+        .or_input_error()?;
     refuse_traces_among(out.names()?, path)?;
     Ok(out)
 }
 
-fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
-    let targets = GuestTarget::parse_all(&options.targets).blame_input()?;
+fn trace_targets(options: &TraceOptions) -> anyhow::Result<TraceAnswer> {
+    let targets = GuestTarget::parse_all(&options.targets).or_input_error()?;
     let plan = options.tracing.plan(options.repetitions);
     refuse_traces(&options.out)?;
     let guests = Guests::find(options.kernel.release.as_deref())?;
@@ -107,20 +107,20 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
     if guests.is_stopped() {
         return Err(InterruptedEarly.into());
     }
-    let mut answer = Answer { traces: Vec::new(), left_out: Vec::new(), failed: Vec::new() };
+    let mut answer = TraceAnswer { traces: Vec::new(), left_out: Vec::new(), failed: Vec::new() };
     for TraceOutcome { target, left_out, trace, traced, .. } in traced {
         let label = target.spec.label;
         let left_out = left_out.into_iter();
         answer.left_out.extend(left_out.map(|(of, why)| format!("{label}: {of} left out: {why}")));
         match traced {
             Ok(TargetTraced { outcome, description }) => {
-                answer.traces.push(made(&label, (&out, &trace), description)?);
+                answer.traces.push(trace_made(&label, &out, &trace, description)?);
                 let failed = outcome.failed.into_iter();
                 answer.failed.extend(failed.map(|failed| format!("{label}: {}", failed.why)));
             }
             Err(error) => {
                 answer.failed.push(out.shown(&format!("{label}: {error}")));
-                answer.traces.extend(kept(&label, (&out, &trace))?);
+                answer.traces.extend(readable_part(&label, &out, &trace)?);
             }
         }
     }
@@ -128,12 +128,13 @@ fn of_targets(options: &TraceOptions) -> anyhow::Result<Answer> {
 }
 
 /// What can be read of a trace that was cut short. Removes it if it has no regions.
-fn kept(
+fn readable_part(
     subject: &str,
-    (out, trace): (&OutputDirectory, &Path),
+    out: &OutputDirectory,
+    trace: &Path,
 ) -> anyhow::Result<Option<TraceMade>> {
     let Ok(description) = footprint_symbols::read_description(trace) else { return Ok(None) };
-    let made = made(subject, (out, trace), description.unwrap_or_default())?;
+    let made = trace_made(subject, out, trace, description.unwrap_or_default())?;
     if made.regions.is_empty() {
         fs::remove_file(trace)?;
         return Ok(None);
@@ -141,12 +142,12 @@ fn kept(
     Ok(Some(made))
 }
 
-fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
+fn trace_program(options: &TraceOptions) -> anyhow::Result<TraceAnswer> {
     if !options.tracing.has_default_operations() || options.kernel.release.is_some() {
         let why = "--op, --warm-up, --cold and --kernel apply to targets only";
-        return Err(anyhow::anyhow!("{why}: leave them out for a program")).blame_input();
+        return Err(anyhow::anyhow!("{why}: leave them out for a program")).or_input_error();
     }
-    let program = Program::new(&options.command).blame_input()?;
+    let program = Program::new(&options.command).or_input_error()?;
     refuse_traces(&options.out)?;
     if !options.tracing.beside {
         // Nothing stops the wait but the signal itself; once the program runs, it gets signals
@@ -177,8 +178,8 @@ fn of_program(options: &TraceOptions) -> anyhow::Result<Answer> {
         }
     }
     let subject = traced.description.subject.title.clone();
-    let traces = vec![made(&subject, (&out, &trace), traced.description)?];
-    Ok(Answer { traces, left_out: Vec::new(), failed })
+    let traces = vec![trace_made(&subject, &out, &trace, traced.description)?];
+    Ok(TraceAnswer { traces, left_out: Vec::new(), failed })
 }
 
 /// An error in which the directory appears under the path that the user gave.
@@ -186,9 +187,10 @@ fn shown(out: &OutputDirectory, error: &dyn Display) -> anyhow::Error {
     anyhow::anyhow!(out.shown(&error.to_string()))
 }
 
-fn made(
+fn trace_made(
     subject: &str,
-    (out, trace): (&OutputDirectory, &Path),
+    out: &OutputDirectory,
+    trace: &Path,
     names: ::footprint::description::Description,
 ) -> anyhow::Result<TraceMade> {
     let of = |RegionFigures { region, figures, .. }| match region {
@@ -205,7 +207,7 @@ fn made(
     Ok(TraceMade { subject: subject.to_owned(), file, bytes, regions })
 }
 
-fn text(answer: &Answer) -> String {
+fn text(answer: &TraceAnswer) -> String {
     let mut text = String::new();
     for trace in &answer.traces {
         let subject = plain_text(&trace.subject);

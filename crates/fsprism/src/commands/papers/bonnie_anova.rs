@@ -7,10 +7,10 @@ use record::{BonnieOptions, BonniePhaseOrder, ClassicOptions, Run};
 use suites::classic::bonnie;
 use suites::classic::bonnie_anova::TARGETS;
 
-use super::measured::{BLOCKS, measured, measuring, owned};
-use super::{Paper, counted};
+use super::paper_run::{BLOCKS, measure_or_read, measuring, owned};
+use super::{Paper, bonnie_in_guest};
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 use crate::session::targets;
 
@@ -40,14 +40,14 @@ impl Paper for BonnieAnova {
         true
     }
 
-    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         if item.is_some() { published(options) } else { whole(options) }
     }
 }
 
 /// Measures Bonnie as the paper did, or takes an earlier run, and compares it with the paper. If
 /// none of the file systems can be made, only the paper's own numbers are shown.
-fn whole(options: &ReproduceOptions) -> anyhow::Result<Done> {
+fn whole(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let how = measuring(options, BLOCKS);
     if options.run.is_none()
         && let Some(why) = targets::why_none(&owned(&TARGETS), &how.making)?
@@ -58,24 +58,24 @@ fn whole(options: &ReproduceOptions) -> anyhow::Result<Done> {
     let usual = bonnie::published();
     let size_bytes = options.size.unwrap_or(usual.size_bytes);
     let classic = ClassicOptions::Bonnie(BonnieOptions { size_bytes, ..usual }.into());
-    let suite = (bonnie_anova::SUITE, Some(&classic));
-    let measured = measured(bonnie_anova::SUITE, suite, &TARGETS, &how, options.run.as_ref())?;
+    let (suite, earlier) = (bonnie_anova::SUITE, options.run.as_ref());
+    let measured = measure_or_read(suite, suite, Some(&classic), &TARGETS, &how, earlier)?;
     check_bonnie(&measured.path, &measured.run)?;
-    let counted = counted::bonnie(measured.place(), &measured.run, options)?;
+    let directory = measured.directory.as_ref();
+    let counted =
+        bonnie_in_guest::accompanying_run(&measured.path, directory, &measured.run, options)?;
     let counted = counted.as_ref().map(|(run, name)| NamedRun { run, name });
     let name = measured.name();
     let measured_run = NamedRun { run: &measured.run, name: &name };
     let reproduction = bonnie_anova::reproduce(Some(measured_run), counted)?;
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+    output::print_answer(options.output.format, &reproduction, |width| reproduction.text(width))?;
     Ok(measured.end())
 }
 
 /// Shows the paper's numbers as published and as computed again.
-fn published(options: &ReproduceOptions) -> anyhow::Result<Done> {
+fn published(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let reproduction = bonnie_anova::reproduce(None, None)?;
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))
+    output::print_answer(options.output.format, &reproduction, |width| reproduction.text(width))
 }
 
 /// Refuses runs that do not fit the paper's analysis, whose factors are file systems and actions,
@@ -93,5 +93,5 @@ fn check_bonnie(path: &Path, run: &Run) -> anyhow::Result<()> {
         }
     };
     let path = path.display();
-    Err(anyhow::anyhow!("{path} {why}: give a run made with {instead}")).blame_input()
+    Err(anyhow::anyhow!("{path} {why}: give a run made with {instead}")).or_input_error()
 }

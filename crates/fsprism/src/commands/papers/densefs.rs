@@ -9,12 +9,12 @@ use record::{Run, TRACES};
 use textual::plain_path;
 
 use super::Paper;
-use super::measured::{BLOCKS, in_guests, read};
+use super::paper_run::{BLOCKS, in_guests, read};
 use crate::arguments::footprint::{CachesOptions, FootprintOptions, TracingOptions};
 use crate::arguments::guests::GuestKernel;
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::footprint;
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 pub(super) struct DenseFs;
@@ -33,35 +33,36 @@ impl Paper for DenseFs {
     }
 
     /// Traces the operations of an item, or takes an earlier run, and compares it with the paper.
-    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         let part = match item {
             None => Part::Whole,
             Some(name) => Part::from_name(name)
                 .with_context(|| {
                     format!("densefs has no {name}: choose figure-1, figure-2, section-2")
                 })
-                .blame_input()?,
+                .or_input_error()?,
         };
         let path = match &options.run {
             Some(path) => path.clone(),
             None => traced_run(part, options)?,
         };
-        let run = read((&path, None))?;
+        let run = read(&path, None)?;
         if !run.manifest.cells.iter().any(|cell| cell.suite == footprint_suite::SUITE) {
             let suite = &run.manifest.run.suite;
             let refusal = anyhow::anyhow!(
                 "{} is a run of {suite}: --run needs one made by `fsprism run footprint`",
                 path.display()
             );
-            return Err(refusal).blame_input();
+            return Err(refusal).or_input_error();
         }
         let traced = traces_of(&path, &run);
         let name = plain_path(&path);
         let reproduction = densefs::Reproduction::from_run(part, &run, &name, &traced);
-        let width = output::terminal_options().width;
-        output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+        output::print_answer(options.output.format, &reproduction, |width| {
+            reproduction.text(width)
+        })?;
         output::say(&name);
-        Ok(if reproduction.missing.is_empty() { Done::Well } else { Done::WithFailures })
+        Ok(if reproduction.missing.is_empty() { Outcome::Success } else { Outcome::WithFailures })
     }
 }
 
@@ -80,7 +81,7 @@ fn traced_run(part: Part, options: &ReproduceOptions) -> anyhow::Result<PathBuf>
         simulated: CachesOptions { caches: Vec::new() },
         kernel: GuestKernel::default(),
     };
-    let made = footprint::made("reproduce", &asked)?;
+    let made = footprint::trace("reproduce", &asked)?;
     Ok(made.directory.path().to_owned())
 }
 

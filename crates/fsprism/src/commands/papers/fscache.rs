@@ -6,12 +6,12 @@ use network_guest::Version;
 use textual::plain_path;
 
 use super::Paper;
-use super::measured::{in_guests, read};
+use super::paper_run::{in_guests, read};
 use crate::arguments::guests::GuestKernel;
 use crate::arguments::network::{FscacheOptions, NetworkArguments};
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::fscache as rig;
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output::{self, page};
 
 pub(super) struct FsCache;
@@ -31,9 +31,9 @@ impl Paper for FsCache {
 
     /// Measures a network file system's cache with the paper's version of NFS, or takes an earlier
     /// run.
-    fn reproduce(&self, _: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    fn reproduce(&self, _: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         let (path, directory, done) = match &options.run {
-            Some(path) => (path.clone(), None, Done::Well),
+            Some(path) => (path.clone(), None, Outcome::Success),
             None => {
                 let asked = FscacheOptions {
                     benchmarks: Vec::new(),
@@ -46,24 +46,25 @@ impl Paper for FsCache {
                     },
                     kernel: GuestKernel::default(),
                 };
-                let made = rig::made("reproduce", &asked)?;
-                let done = made.done();
+                let made = rig::measure("reproduce", &asked)?;
+                let done = made.outcome();
                 (made.directory.path().to_owned(), Some(made.directory), done)
             }
         };
-        let run = read((&path, directory.as_ref()))?;
+        let run = read(&path, directory.as_ref())?;
         if run.manifest.run.suite != network_suite::SUITE {
             let refusal = anyhow::anyhow!(
                 "{} is a run of {}: --run needs one made by `fsprism run fscache`",
                 path.display(),
                 run.manifest.run.suite
             );
-            return Err(refusal).blame_input();
+            return Err(refusal).or_input_error();
         }
         let name = plain_path(&path);
         let reproduction = fscache::Reproduction::from_run(&run, &name);
-        let width = output::terminal_options().width;
-        output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+        output::print_answer(options.output.format, &reproduction, |width| {
+            reproduction.text(width)
+        })?;
         if let Some(directory) = &directory {
             page::write_into(directory, &AnalysedRun::new(&run, &path));
         }

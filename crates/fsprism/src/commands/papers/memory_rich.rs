@@ -5,10 +5,10 @@ use record::EndReason;
 use suites::classic::memory_rich::TARGETS;
 
 use super::Paper;
-use super::measured::{measured, measuring};
+use super::paper_run::{measure_or_read, measuring};
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::traffic;
-use crate::exit::Done;
+use crate::exit::Outcome;
 use crate::output;
 
 /// Number of times that each point is run. All points together take only a second; on a shared
@@ -35,11 +35,11 @@ impl Paper for MemoryRich {
         MODEL_ITEMS.contains(&item)
     }
 
-    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         match item {
             Some(item) if self.is_computed(item) => {
                 let model = memory_rich::model();
-                let text = || memory_rich::model_text(&model);
+                let text = |_| memory_rich::model_text(&model);
                 output::print_answer(options.output.format, &model, text)
             }
             Some(item) => from_run(&format!("{SUITE}/{item}"), options),
@@ -49,13 +49,14 @@ impl Paper for MemoryRich {
 }
 
 /// Measures the tables and figures, or takes an earlier run.
-fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
+fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let how = measuring(options, BLOCKS);
-    let measured = measured(SUITE, (suite, None), &TARGETS, &how, options.run.as_ref())?;
+    let earlier = options.run.as_ref();
+    let measured = measure_or_read(SUITE, suite, None, &TARGETS, &how, earlier)?;
     let is_whole = measured.reason != EndReason::Interrupted && suite == SUITE;
     if let Some(directory) = measured.directory.as_ref().filter(|_| is_whole) {
         // Failing to count must not lose what was timed.
-        if let Err(why) = traffic::of_paper(directory) {
+        if let Err(why) = traffic::count_for_paper(directory) {
             output::say(&format!("section 4.6.1 was not counted: {why:#}"));
         }
     }
@@ -69,7 +70,6 @@ fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Done> {
     });
     let reproduction =
         memory_rich::Reproduction::from_run(&measured.run, &measured.name(), counted.as_ref());
-    let width = output::terminal_options().width;
-    output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+    output::print_answer(options.output.format, &reproduction, |width| reproduction.text(width))?;
     Ok(measured.end())
 }

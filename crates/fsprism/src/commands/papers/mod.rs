@@ -1,17 +1,17 @@
 //! `fsprism reproduce`: a paper's published numbers and figures beside computed or measured ones.
 
 mod bonnie_anova;
-mod counted;
+mod bonnie_in_guest;
 mod densefs;
 mod fscache;
-mod measured;
 mod memory_rich;
+mod paper_run;
 mod rocket_science;
 
 use serde_json::json;
 
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 /// A paper that can be reproduced. The command, its list of papers, completions and refusals are
@@ -37,7 +37,7 @@ trait Paper {
     }
 
     /// Reproduces one item, or the whole paper.
-    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done>;
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome>;
 }
 
 /// All papers.
@@ -52,24 +52,24 @@ fn papers() -> [Box<dyn Paper>; 5] {
 }
 
 /// Reproduces what was named; without a name, lists the papers.
-pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Done> {
+pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let papers = papers();
-    let Some(wanted) = wanted(options)? else {
+    let Some(wanted) = requested(options)? else {
         let list: Vec<_> = papers
             .iter()
             .map(|paper| json!({ "name": paper.name(), "paper": paper.summary() }))
             .collect();
         let lines =
             papers.iter().map(|paper| format!("{:<27}  {}\n", paper.name(), paper.summary()));
-        return output::print_answer(options.output.format, &list, || lines.collect());
+        return output::print_answer(options.output.format, &list, |_| lines.collect());
     };
     let (name, item) = match wanted.split_once('/') {
         Some((name, item)) => (name, Some(item)),
         None => (wanted.as_str(), None),
     };
     let paper = papers.iter().find(|paper| paper.name() == name);
-    let paper = paper.ok_or_else(|| unknown(&wanted, name)).blame_input()?;
-    check(paper.as_ref(), item, options).blame_input()?;
+    let paper = paper.ok_or_else(|| unknown(&wanted, name)).or_input_error()?;
+    check(paper.as_ref(), item, options).or_input_error()?;
     paper.reproduce(item, options)
 }
 
@@ -83,11 +83,11 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 /// What to reproduce, as `PAPER` or `PAPER/ITEM`.
-fn wanted(options: &ReproduceOptions) -> anyhow::Result<Option<String>> {
+fn requested(options: &ReproduceOptions) -> anyhow::Result<Option<String>> {
     match (&options.paper, &options.item) {
         (Some(paper), Some(item)) if paper.contains('/') => {
             let refusal = anyhow::anyhow!("{paper} names an item already: leave out {item}");
-            Err(refusal).blame_input()
+            Err(refusal).or_input_error()
         }
         (Some(paper), Some(item)) => Ok(Some(format!("{paper}/{item}"))),
         (paper, _) => Ok(paper.clone()),

@@ -4,9 +4,9 @@ use ::reproduce::rocket_science;
 use suites::ROCKET_SCIENCE_TARGETS;
 
 use super::Paper;
-use super::measured::{BLOCKS, measured, measuring};
+use super::paper_run::{BLOCKS, measure_or_read, measuring};
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::Done;
+use crate::exit::Outcome;
 use crate::output;
 
 const NAME: &str = "rocket-science";
@@ -27,14 +27,15 @@ impl Paper for RocketScience {
     }
 
     /// Measures the case study, or takes an earlier run, and compares it with the paper.
-    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Done> {
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         let suite = item.map_or_else(|| NAME.to_owned(), |item| format!("{NAME}/{item}"));
         let how = measuring(options, BLOCKS);
-        let targets = &ROCKET_SCIENCE_TARGETS;
-        let measured = measured(NAME, (&suite, None), targets, &how, options.run.as_ref())?;
+        let (targets, earlier) = (&ROCKET_SCIENCE_TARGETS, options.run.as_ref());
+        let measured = measure_or_read(NAME, &suite, None, targets, &how, earlier)?;
         let reproduction = rocket_science::Reproduction::from_run(&measured.run, &measured.name());
-        let width = output::terminal_options().width;
-        output::print_answer(options.output.format, &reproduction, || reproduction.text(width))?;
+        output::print_answer(options.output.format, &reproduction, |width| {
+            reproduction.text(width)
+        })?;
         Ok(measured.end())
     }
 }

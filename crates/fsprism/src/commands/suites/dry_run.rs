@@ -9,7 +9,7 @@ use textual::{Indent, list, plural, wrap};
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::format::Format;
 use crate::arguments::measuring::Measuring;
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 const BENCHMARKS: Indent = Indent { first: 2, rest: 6 };
@@ -37,15 +37,15 @@ struct DryCell<'a> {
 
 /// Refuses formats that only results can have.
 pub(super) fn check(format: Format) -> anyhow::Result<()> {
-    if format.of_answers().is_some() {
+    if format.for_answers().is_some() {
         return Ok(());
     }
     let why = "--dry-run prints what would be measured, and only as terminal or json";
-    Err(anyhow::anyhow!("{why}: choose one of these with --format")).blame_input()
+    Err(anyhow::anyhow!("{why}: choose one of these with --format")).or_input_error()
 }
 
 /// Prints the plan of a run that ended after its pilot.
-pub(super) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<Done> {
+pub(super) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<Outcome> {
     let planned = run.lines.iter().rev().find_map(|line| match line {
         Line::Planned(planned) => Some(planned),
         Line::Start(_)
@@ -58,10 +58,10 @@ pub(super) fn print(run: &Run, measuring: &Measuring) -> anyhow::Result<Done> {
         | Line::CellFailed(_)
         | Line::End(_) => None,
     });
-    let Some(planned) = planned else { return Ok(Done::Interrupted) };
-    let format = measuring.output.format.of_answers().unwrap_or(AnswerFormat::Terminal);
-    output::print_answer(format, &document(run, planned, measuring), || {
-        text(run, planned, measuring, output::terminal_options().width)
+    let Some(planned) = planned else { return Ok(Outcome::Interrupted) };
+    let format = measuring.output.format.for_answers().unwrap_or(AnswerFormat::Terminal);
+    output::print_answer(format, &document(run, planned, measuring), |width| {
+        text(run, planned, measuring, width)
     })
 }
 

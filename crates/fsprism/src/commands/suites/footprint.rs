@@ -12,12 +12,12 @@ use record::{
 };
 
 use crate::arguments::footprint::FootprintOptions;
-use crate::arguments::footprint_values::CacheGiven;
+use crate::arguments::footprint_values::CacheArgument;
 use crate::arguments::help;
-use crate::commands::footprint::caches::Chosen;
+use crate::commands::footprint::caches::CacheOptions;
 use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow};
-use crate::exit::{Blame, Done, InterruptedEarly};
-use crate::output::{self, Form};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome};
+use crate::output::{self, ReportForm};
 use crate::session::start;
 use crate::session::tracing::Guests;
 
@@ -51,45 +51,49 @@ impl Runnable for FootprintSuite {
         help::FOOTPRINT_EXAMPLES.to_owned()
     }
 
-    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Done> {
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Outcome> {
         let options = FootprintOptions::from_arg_matches_mut(given)?;
         options.guests.output.format.check(SUITE)?;
-        let Made { directory, failed } = made("run", &options)?;
-        let form = Form::full(options.guests.output.format);
+        let FootprintRun { directory, failed } = trace("run", &options)?;
+        let form = ReportForm::full(options.guests.output.format);
         let document = output::print_measured(&directory, &form)?;
         output::print_path(directory.path(), &form)?;
-        Ok(if failed { Done::WithFailures } else { Done::of(EndReason::Blocks, &document) })
+        Ok(if failed {
+            Outcome::WithFailures
+        } else {
+            Outcome::of_run(EndReason::Blocks, &document)
+        })
     }
 }
 
 /// A run that was made.
-pub(crate) struct Made {
+pub(crate) struct FootprintRun {
     pub(crate) directory: RunDirectory,
     /// Whether some target could not be traced at all.
     pub(crate) failed: bool,
 }
 
 /// Traces targets on behalf of a command, which prints the run itself.
-pub(crate) fn made(command: &str, options: &FootprintOptions) -> anyhow::Result<Made> {
+pub(crate) fn trace(command: &str, options: &FootprintOptions) -> anyhow::Result<FootprintRun> {
     let FootprintOptions { targets, blocks, guests: how, tracing, simulated, kernel } = options;
     let given = &simulated.caches[..];
     let defaults = footprint_suite::DEFAULTS.map(str::to_owned);
     let targets = if targets.is_empty() { &defaults[..] } else { targets };
-    let targets = GuestTarget::parse_all(targets).blame_input()?;
+    let targets = GuestTarget::parse_all(targets).or_input_error()?;
     let plan = tracing.plan(blocks.unwrap_or(REPETITIONS));
     let caches = caches(given)?;
     let mut run = RunRecord {
         blocks: Some(plan.repetitions),
         simulated_caches: recorded_caches(given, caches.as_ref()),
-        ..how.record((command, SUITE), RunKind::Traced, how.seed)
+        ..how.record(command, SUITE, RunKind::Traced, how.seed)
     };
     if let Some(path) = &how.out {
-        RunDirectory::check_new(path).blame_input()?;
+        RunDirectory::check_new(path).or_input_error()?;
     }
     let guests = Guests::find(kernel.release.as_deref())?;
     guests.take_turn(tracing.beside, how.no_wait)?;
     let tracing = guests.ready()?;
-    let mut directory = runner::run_directory(how.out.as_deref(), &run).blame_input()?;
+    let mut directory = runner::run_directory(how.out.as_deref(), &run).or_input_error()?;
     run.guest_kernel = Some(guests.kernel().release.clone());
     let traces = directory.empty_traces()?;
     let begun = Instant::now();
@@ -112,13 +116,13 @@ pub(crate) fn made(command: &str, options: &FootprintOptions) -> anyhow::Result<
     let base = runner::manifest(run, &how.scratch, clock);
     let manifest = footprint_suite::manifest(base, &traced, caches.as_ref());
     let directory = footprint_suite::write(directory, &manifest, &traced, begun)?;
-    Ok(Made { directory, failed: !failures.is_empty() })
+    Ok(FootprintRun { directory, failed: !failures.is_empty() })
 }
 
 /// The caches to simulate; `None` if none are given and this machine does not report its own.
-pub(crate) fn caches(caches: &[CacheGiven]) -> anyhow::Result<Option<Hierarchy>> {
+pub(crate) fn caches(caches: &[CacheArgument]) -> anyhow::Result<Option<Hierarchy>> {
     let (policy, inclusion) = (CachePolicy::Lru, Inclusion::NonInclusive);
-    match (Chosen { caches, policy, inclusion, seed: 1 }).hierarchy() {
+    match (CacheOptions { caches, policy, inclusion, seed: 1 }).hierarchy() {
         Err(error) if caches.is_empty() => {
             output::say(&format!("misses are not simulated: {error}"));
             Ok(None)
@@ -129,7 +133,7 @@ pub(crate) fn caches(caches: &[CacheGiven]) -> anyhow::Result<Option<Hierarchy>>
 
 /// The caches as the run records them, so that its page can simulate the same ones.
 pub(crate) fn recorded_caches(
-    given: &[CacheGiven],
+    given: &[CacheArgument],
     caches: Option<&Hierarchy>,
 ) -> Option<SimulatedCaches> {
     let origin = match given.is_empty() {

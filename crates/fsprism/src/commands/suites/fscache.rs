@@ -21,8 +21,8 @@ use crate::arguments::format::Format;
 use crate::arguments::help;
 use crate::arguments::network::{FscacheOptions, NetworkArguments};
 use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow, mounted};
-use crate::exit::{Blame, Done, InterruptedEarly};
-use crate::output::{self, Form, page};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome};
+use crate::output::{self, ReportForm, page};
 use crate::session::start;
 
 /// Default size of the large file, in bytes.
@@ -65,7 +65,7 @@ impl Runnable for FscacheSuite {
         help::FSCACHE_EXAMPLES.to_owned()
     }
 
-    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Done> {
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Outcome> {
         let options = FscacheOptions::from_arg_matches_mut(given)?;
         let format = options.guests.output.format;
         format.check(SUITE)?;
@@ -73,44 +73,44 @@ impl Runnable for FscacheSuite {
             return mounted::run(&options, at);
         }
         let is_search = !options.network.break_even.is_empty();
-        let made = if is_search { searched(&options)? } else { made("run", &options)? };
+        let made = if is_search { search_break_even(&options)? } else { measure("run", &options)? };
         print(&made.directory, format)?;
-        Ok(made.done())
+        Ok(made.outcome())
     }
 }
 
 /// A run that was made.
-pub(crate) struct Made {
+pub(crate) struct FscacheRun {
     pub(crate) directory: RunDirectory,
     ended: Ended,
     /// Whether some cell could not be measured.
     failed: bool,
 }
 
-impl Made {
+impl FscacheRun {
     /// The run in this directory, which ended this way.
-    pub(crate) fn of(directory: RunDirectory, ended: Ended) -> anyhow::Result<Self> {
+    pub(crate) fn new(directory: RunDirectory, ended: Ended) -> anyhow::Result<Self> {
         let failed = |line: &record::Line| matches!(line, record::Line::CellFailed(_));
         let failed = directory.read()?.lines.iter().any(failed);
         Ok(Self { directory, ended, failed })
     }
 
     /// How the command that made the run ends.
-    pub(crate) fn done(&self) -> Done {
+    pub(crate) fn outcome(&self) -> Outcome {
         match self.ended {
-            Ended::Stopped => Done::Interrupted,
-            Ended::Done if self.failed => Done::WithFailures,
-            Ended::Done => Done::Well,
+            Ended::Stopped => Outcome::Interrupted,
+            Ended::Done if self.failed => Outcome::WithFailures,
+            Ended::Done => Outcome::Success,
         }
     }
 }
 
 /// Measures on behalf of a command, which prints the run itself.
-pub(crate) fn made(command: &str, options: &FscacheOptions) -> anyhow::Result<Made> {
+pub(crate) fn measure(command: &str, options: &FscacheOptions) -> anyhow::Result<FscacheRun> {
     let run = run_record(command, options);
     let plan = plan(options, run.seed)?;
-    let opened = opened(options, run, &plan)?;
-    let Opened { mut rig, stop, base, reserved } = opened;
+    let opened = open(options, run, &plan)?;
+    let OpenedRun { mut rig, stop, base, reserved } = opened;
     output::say("booting the server");
     if let Err(error) = rig.serve(&plan) {
         reserved.give_up()?;
@@ -124,26 +124,26 @@ pub(crate) fn made(command: &str, options: &FscacheOptions) -> anyhow::Result<Ma
         Ended::Done => EndReason::Blocks,
         Ended::Stopped => EndReason::Interrupted,
     })?;
-    Made::of(directory, ended)
+    FscacheRun::new(directory, ended)
 }
 
 /// Searches for the link rates up to which a cache pays.
-fn searched(options: &FscacheOptions) -> anyhow::Result<Made> {
+fn search_break_even(options: &FscacheOptions) -> anyhow::Result<FscacheRun> {
     let run = RunRecord { blocks: None, ..run_record("run", options) };
     let asked = plan(options, run.seed)?;
     let link = options.network.link.unwrap_or_default();
     let asked = Plan { link, ..asked };
     let search = BreakEven::new(&options.network.break_even, &asked, options.guests.confidence);
-    let search = search.blame_input()?;
-    let opened = opened(options, run, &search.plan())?;
-    let Opened { mut rig, stop, base, reserved } = opened;
+    let search = search.or_input_error()?;
+    let opened = open(options, run, &search.plan())?;
+    let OpenedRun { mut rig, stop, base, reserved } = opened;
     let mut directory = reserved.begin(&search.manifest(base))?;
     let ended = break_even::search(&mut rig, &mut directory, &search, &stop, &output::say)?;
-    Made::of(directory, ended)
+    FscacheRun::new(directory, ended)
 }
 
 /// What a run has when it starts to measure.
-struct Opened {
+struct OpenedRun {
     rig: NetworkRig,
     stop: Arc<AtomicBool>,
     base: Manifest,
@@ -152,29 +152,29 @@ struct Opened {
 }
 
 /// Waits for this run's turn on this computer, and sets up the rig that a plan needs.
-fn opened(options: &FscacheOptions, run: RunRecord, plan: &Plan) -> anyhow::Result<Opened> {
+fn open(options: &FscacheOptions, run: RunRecord, plan: &Plan) -> anyhow::Result<OpenedRun> {
     let FscacheOptions { guests: how, network: arguments, kernel, .. } = options;
     if let Some(path) = &how.out {
-        RunDirectory::check_new(path).blame_input()?;
+        RunDirectory::check_new(path).or_input_error()?;
     }
     let stop = Arc::new(AtomicBool::new(false));
-    let lab = Lab::for_user().blame_input()?;
+    let lab = Lab::for_user().or_input_error()?;
     let kernel = kernel_for(plan, &lab, kernel.release.as_deref())?;
     start::take_signals(&stop)?;
     start::take_turn(Purpose::Time, how.no_wait, &stop)?;
     let conditions = conditions(&lab, kernel, arguments, &stop)?;
     let run = RunRecord { guest_kernel: Some(conditions.kernel.release.clone()), ..run };
     let rig = NetworkRig::new(conditions, plan)?;
-    let reserved = runner::run_directory(how.out.as_deref(), &run).blame_input()?;
+    let reserved = runner::run_directory(how.out.as_deref(), &run).or_input_error()?;
     let (_, _, clock) = start::clock();
     let base = runner::manifest(run, &how.scratch, clock);
-    Ok(Opened { rig, stop, base, reserved })
+    Ok(OpenedRun { rig, stop, base, reserved })
 }
 
 /// Prints the closing tables, or the run in another format, and writes its page.
 pub(super) fn print(directory: &RunDirectory, format: Format) -> anyhow::Result<()> {
     let run: Run = directory.read()?;
-    let form = Form::full(format);
+    let form = ReportForm::full(format);
     let source = form.source(&run, directory.path());
     output::print_report(&source, &form)?;
     page::write_into(directory, &source);
@@ -196,14 +196,15 @@ fn plan(options: &FscacheOptions, seed: u64) -> anyhow::Result<Plan> {
         cache_bytes: arguments.cache_size,
         mount: None,
     };
-    plan.check().blame_input()?;
+    plan.check().or_input_error()?;
     Ok(plan)
 }
 
 /// The benchmarks that were asked for.
 pub(super) fn benchmarks(options: &FscacheOptions) -> anyhow::Result<Vec<NetworkBenchmark>> {
     let benchmarks = options.benchmarks.iter().map(|name| name.parse());
-    let benchmarks: Vec<NetworkBenchmark> = benchmarks.collect::<Result<_, _>>().blame_input()?;
+    let benchmarks: Vec<NetworkBenchmark> =
+        benchmarks.collect::<Result<_, _>>().or_input_error()?;
     Ok(or_default(&benchmarks, &[NetworkBenchmark::File, NetworkBenchmark::Tree]))
 }
 
@@ -234,8 +235,8 @@ fn or_default<T: Clone + PartialEq>(given: &[T], default: &[T]) -> Vec<T> {
 
 /// Finds the kernel, which must support everything that the plan's rig needs.
 fn kernel_for(plan: &Plan, lab: &Lab, release: Option<&str>) -> anyhow::Result<Kernel> {
-    let kernel = kernel::find(lab, release).blame_input()?;
-    check_kernel(&kernel, plan).blame_input()?;
+    let kernel = kernel::find(lab, release).or_input_error()?;
+    check_kernel(&kernel, plan).or_input_error()?;
     Ok(kernel)
 }
 
@@ -251,7 +252,7 @@ fn conditions(
     let parts = ImageParts { kernel: &kernel, program: &program, further: &further };
     let image = image::build(lab, parts)?;
     if let Some(directory) = &arguments.consoles {
-        std::fs::create_dir_all(directory).blame_input()?;
+        std::fs::create_dir_all(directory).or_input_error()?;
     }
     let (consoles, stop) = (arguments.consoles.clone(), Some(Arc::clone(stop)));
     Ok(RigConditions { kernel, image, boot_limit: BOOT_LIMIT, consoles, stop })
@@ -273,6 +274,6 @@ fn check_kernel(kernel: &Kernel, plan: &Plan) -> Result<(), LabError> {
 /// The record of a run that starts now.
 pub(super) fn run_record(command: &str, options: &FscacheOptions) -> RunRecord {
     let seed = options.guests.seed.or(Some(SEED));
-    let record = options.guests.record((command, SUITE), RunKind::Networked, seed);
+    let record = options.guests.record(command, SUITE, RunKind::Networked, seed);
     RunRecord { blocks: Some(runs(options)), ..record }
 }

@@ -9,7 +9,7 @@ use suites::{NoSuite, OwnOptions, Suite};
 
 use super::timed::Timed;
 use super::{Runnable, rows, takers, timed};
-use crate::command_line::{Arguments, Command, RunGiven};
+use crate::command_line::{Arguments, Command, RunArgument};
 
 thread_local! {
     /// Whether the registry, as seen by this thread, contains it.
@@ -19,7 +19,8 @@ thread_local! {
 /// The entry in the registry.
 pub(super) fn added() -> Option<Box<dyn Runnable>> {
     let is_there = IS_THERE.get();
-    is_there.then(|| Box::new(Timed::with::<Invention>(invented(), "Examples:\n  none\n")) as _)
+    is_there
+        .then(|| Box::new(Timed::with_options::<Invention>(invented(), "Examples:\n  none\n")) as _)
 }
 
 #[derive(Debug, Args)]
@@ -79,8 +80,8 @@ fn a_line_of_the_registry_is_all_that_a_suite_needs() {
         let parsed = Arguments::try_parse_from(line.split(' '));
         match parsed.map(|parsed| parsed.command) {
             Ok(Command::Run(given)) => match *given {
-                RunGiven::Suite(name, mut given) => super::run(&name, &mut given),
-                RunGiven::NoSuite(_) => panic!("{line}"),
+                RunArgument::Suite(name, mut given) => super::run(&name, &mut given),
+                RunArgument::NoSuite(_) => panic!("{line}"),
             },
             Ok(_) => panic!("{line}"),
             Err(error) => Err(error.into()),

@@ -6,7 +6,7 @@ use suites::{COLUMNS, Relation, Suite, TableOneRow};
 use crate::arguments::analysis::AnswerFormat;
 use crate::arguments::format::Format;
 use crate::commands::suites::{self as registry, BenchmarkRow, SuiteRow};
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
 const LEGEND: &str = "
@@ -17,12 +17,12 @@ Benchmarks of nano (and of the survey, which takes its quick forms from there):
 const TITLE_WIDTH: usize = 39;
 
 /// Prints all suites and the table of dimensions, or the benchmarks of one suite.
-pub(super) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Done> {
+pub(super) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Outcome> {
     let rows = match suite {
-        Some(name) => vec![registry::row(name).blame_input()?],
+        Some(name) => vec![registry::row(name).or_input_error()?],
         None => registry::rows(),
     };
-    let text = match format.of_answers() {
+    let text = match format.for_answers() {
         Some(AnswerFormat::Terminal) if suite.is_some() => rows.iter().map(benchmarks).collect(),
         Some(AnswerFormat::Terminal) => {
             let width = textual::widest(rows.iter().map(|row| row.name));
@@ -34,11 +34,11 @@ pub(super) fn list(format: Format, suite: Option<&str>) -> anyhow::Result<Done> 
         None => {
             let refusal =
                 anyhow::anyhow!("the list of suites has no such format: use --format json");
-            return Err(refusal).blame_input();
+            return Err(refusal).or_input_error();
         }
     };
     output::print(&text)?;
-    Ok(Done::Well)
+    Ok(Outcome::Success)
 }
 
 /// The names of a suite's benchmarks, as `--benchmark` takes them, and their titles.

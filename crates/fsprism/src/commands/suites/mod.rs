@@ -30,7 +30,7 @@ use crate::commands::suites::footprint::FootprintSuite;
 use crate::commands::suites::fscache::FscacheSuite;
 use crate::commands::suites::sprite_lfs::SpriteLfs;
 use crate::commands::suites::timed::Timed;
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::session::named;
 
 /// The suite that also has its own command.
@@ -80,7 +80,7 @@ pub(crate) trait Runnable {
     }
 
     /// Measures as its options say, and prints the result.
-    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Done>;
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Outcome>;
 }
 
 /// All suites: first those that are timed on targets, then those that are measured in guests.
@@ -97,21 +97,24 @@ pub(crate) fn all() -> Vec<Box<dyn Runnable>> {
 /// A timed suite, together with the options that only it has.
 fn with_own_options(suite: Suite) -> Box<dyn Runnable> {
     if suite.name == suites::CUSTOM_SUITE {
-        return Box::new(Timed::with::<CustomArguments>(suite, help::CUSTOM_EXAMPLES));
+        return Box::new(Timed::with_options::<CustomArguments>(suite, help::CUSTOM_EXAMPLES));
     }
     match &suite.classic {
         Some(ClassicOptions::SpriteLfs(_)) => Box::new(SpriteLfs(suite)),
         Some(ClassicOptions::ArrayWalk(_)) => {
-            Box::new(Timed::with::<ArrayWalkArguments>(suite, help::ARRAY_WALK_EXAMPLES))
+            Box::new(Timed::with_options::<ArrayWalkArguments>(suite, help::ARRAY_WALK_EXAMPLES))
         }
         Some(ClassicOptions::Bonnie(_)) if suite.name == bonnie_anova::SUITE => {
-            Box::new(Timed::with::<BonnieSizes>(suite, help::BONNIE_ANOVA_EXAMPLES))
+            Box::new(Timed::with_options::<BonnieSizes>(suite, help::BONNIE_ANOVA_EXAMPLES))
         }
         Some(ClassicOptions::Bonnie(_)) => {
-            Box::new(Timed::with::<BonnieArguments>(suite, help::BONNIE_EXAMPLES))
+            Box::new(Timed::with_options::<BonnieArguments>(suite, help::BONNIE_EXAMPLES))
         }
         Some(ClassicOptions::BonnieMetadata(_)) => {
-            Box::new(Timed::with::<BonnieMetadataArguments>(suite, help::BONNIE_METADATA_EXAMPLES))
+            Box::new(Timed::with_options::<BonnieMetadataArguments>(
+                suite,
+                help::BONNIE_METADATA_EXAMPLES,
+            ))
         }
         None => Box::new(Timed::plain(suite)),
     }
@@ -162,7 +165,7 @@ pub(crate) fn add_to(run: Command) -> Command {
 }
 
 fn with_options(command: Command) -> Command {
-    let Some(suite) = of_name(command.get_name()) else { return command };
+    let Some(suite) = find(command.get_name()) else { return command };
     let list = Arg::new(LIST).long(LIST).action(ArgAction::SetTrue).help("List its benchmarks");
     let examples = help::with_exit_status(&suite.examples());
     let options = suite.options(command.arg(list));
@@ -171,36 +174,36 @@ fn with_options(command: Command) -> Command {
 
 /// Gives `fsprism survey` the options of the suite with that name.
 pub(crate) fn add_survey_to(command: Command) -> Command {
-    let Some(suite) = of_name(command.get_name()) else { return command };
+    let Some(suite) = find(command.get_name()) else { return command };
     let about = command.get_about().cloned().unwrap_or_default();
     suite.options(command).about(about)
 }
 
 /// `fsprism survey`.
-pub(crate) fn survey(given: &mut ArgMatches) -> anyhow::Result<Done> {
-    let suite = timed(SURVEY).blame_input()?;
+pub(crate) fn survey(given: &mut ArgMatches) -> anyhow::Result<Outcome> {
+    let suite = timed(SURVEY).or_input_error()?;
     Timed::plain(suite).run_as(SURVEY, given, |_| Ok(None))
 }
 
 /// `fsprism run` with a suite.
-pub(crate) fn run(name: &str, given: &mut ArgMatches) -> anyhow::Result<Done> {
+pub(crate) fn run(name: &str, given: &mut ArgMatches) -> anyhow::Result<Outcome> {
     if given.get_flag(LIST) {
         return list::list(OutputOptions::from_arg_matches(given)?.format, Some(name));
     }
-    let suite = of_name(name).ok_or_else(|| anyhow!("no suite '{name}'")).blame_input()?;
+    let suite = find(name).ok_or_else(|| anyhow!("no suite '{name}'")).or_input_error()?;
     suite.run(given)
 }
 
 /// `fsprism run` without a suite.
-pub(crate) fn run_without(options: ResumeOptions) -> anyhow::Result<Done> {
+pub(crate) fn run_without(options: ResumeOptions) -> anyhow::Result<Outcome> {
     if options.list {
         return list::list(options.output.format, None);
     }
     let Some(path) = &options.resume else {
         let why = "run needs a SUITE, such as nano/io: `fsprism run --list` lists them";
-        return Err(anyhow!("{why}; `fsprism survey` covers every dimension")).blame_input();
+        return Err(anyhow!("{why}; `fsprism survey` covers every dimension")).or_input_error();
     };
-    let path = named::resumed(path)?;
+    let path = named::run_to_resume(path)?;
     let ResumeOptions { budget, making, loads, full, output, .. } = options;
     let measuring = Measuring { budget, making, loads, full, output, ..Measuring::default() };
     timed::resume(&path, &measuring)
@@ -227,7 +230,7 @@ pub(crate) fn every_option() -> Command {
     every
 }
 
-fn of_name(name: &str) -> Option<Box<dyn Runnable>> {
+fn find(name: &str) -> Option<Box<dyn Runnable>> {
     all().into_iter().find(|suite| suite.row().name == name)
 }
 

@@ -8,10 +8,10 @@ use crate::arguments::footprint::CachesOptions;
 use crate::arguments::guests::GuestKernel;
 use crate::arguments::help;
 use crate::arguments::sprite_lfs::{CACHE_TRAFFIC, SpriteLfsArguments};
-use crate::commands::suites::timed::{Asked, Timed};
+use crate::commands::suites::timed::{Timed, TimedRequest};
 use crate::commands::suites::traffic::Traffic;
 use crate::commands::suites::{Runnable, SuiteRow};
-use crate::exit::Done;
+use crate::exit::Outcome;
 
 /// The suite sprite-lfs.
 pub(super) struct SpriteLfs(pub(super) Suite);
@@ -27,41 +27,41 @@ struct Counting {
 }
 
 impl SpriteLfs {
-    fn as_timed(&self) -> Timed {
-        Timed::with::<SpriteLfsArguments>(self.0.clone(), help::SPRITE_LFS_EXAMPLES)
+    fn timed_suite(&self) -> Timed {
+        Timed::with_options::<SpriteLfsArguments>(self.0.clone(), help::SPRITE_LFS_EXAMPLES)
     }
 }
 
 impl Runnable for SpriteLfs {
     fn row(&self) -> SuiteRow {
-        self.as_timed().row()
+        self.timed_suite().row()
     }
 
     fn options(&self, command: Command) -> Command {
         // Neither option affects what is timed.
-        let counting = Counting::augment_args(self.as_timed().options(command));
+        let counting = Counting::augment_args(self.timed_suite().options(command));
         let counting = counting.mut_arg("caches", |one| one.requires(CACHE_TRAFFIC));
         counting.mut_arg("kernel", |one| one.requires(CACHE_TRAFFIC))
     }
 
     fn examples(&self) -> String {
-        self.as_timed().examples()
+        self.timed_suite().examples()
     }
 
     fn timed(&self) -> Option<&Suite> {
         Some(&self.0)
     }
 
-    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Done> {
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Outcome> {
         let Counting { simulated, kernel } = Counting::from_arg_matches_mut(given)?;
         let is_counted = given.get_flag(CACHE_TRAFFIC);
-        let traffic = |asked: &Asked| match &asked.suite.classic {
+        let traffic = |asked: &TimedRequest| match &asked.suite.classic {
             Some(ClassicOptions::SpriteLfs(run)) if is_counted => {
                 let kernel = kernel.release.as_deref();
-                Traffic::asked_for(run, &asked.targets, (&simulated.caches, kernel)).map(Some)
+                Traffic::from_command_line(run, &asked.targets, &simulated.caches, kernel).map(Some)
             }
             _ => Ok(None),
         };
-        self.as_timed().run_as("run", given, traffic)
+        self.timed_suite().run_as("run", given, traffic)
     }
 }

@@ -14,7 +14,7 @@ use crate::arguments::measuring::{FileSize, Lasting, Measuring, Offered};
 use crate::commands::several_runs;
 use crate::commands::suites::traffic::Traffic;
 use crate::commands::suites::{BenchmarkRow, Runnable, SuiteRow, dry_run};
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output;
 use crate::session::targets::Choice;
 use crate::session::timed::Session;
@@ -23,15 +23,15 @@ use crate::session::{loads, named};
 /// A suite that is timed on targets, and the options of its command.
 pub(crate) struct Timed {
     suite: Suite,
-    own: Option<Own>,
+    own: Option<SuiteOptions>,
 }
 
 /// Adds options to a command.
-type AddTo = fn(Command) -> Command;
+type AddOptions = fn(Command) -> Command;
 
 /// The options that only this suite has.
-struct Own {
-    add: AddTo,
+struct SuiteOptions {
+    add: AddOptions,
     shape: fn(Suite, &mut ArgMatches, &[String]) -> anyhow::Result<Suite>,
     examples: &'static str,
 }
@@ -43,12 +43,12 @@ impl Timed {
     }
 
     /// A suite that also has its own options.
-    pub(crate) fn with<O: OwnOptions>(suite: Suite, examples: &'static str) -> Self {
+    pub(crate) fn with_options<O: OwnOptions>(suite: Suite, examples: &'static str) -> Self {
         let shape = |suite, given: &mut ArgMatches, targets: &[String]| {
             let shaped = O::from_arg_matches_mut(given)?.shape(suite, targets);
-            shaped.map_err(anyhow::Error::from_boxed).blame_input()
+            shaped.map_err(anyhow::Error::from_boxed).or_input_error()
         };
-        Self { suite, own: Some(Own { add: O::augment_args, shape, examples }) }
+        Self { suite, own: Some(SuiteOptions { add: O::augment_args, shape, examples }) }
     }
 
     /// Whether the size of files can be chosen. Classic benchmarks have their own sizes.
@@ -57,7 +57,7 @@ impl Timed {
     }
 
     /// What the command line asks for.
-    fn asked(self, given: &mut ArgMatches) -> anyhow::Result<Asked> {
+    fn parse(self, given: &mut ArgMatches) -> anyhow::Result<TimedRequest> {
         let measuring = Measuring::from_arg_matches_mut(given)?;
         let targets = TargetNames::from_arg_matches_mut(given)?.targets;
         let file_bytes = match self.takes_file_size() {
@@ -75,7 +75,7 @@ impl Timed {
         let suite = Suite { file_bytes, ..self.suite };
         if measuring.resume.is_some() {
             // A resumed run continues as it was begun, whatever other options say.
-            return Ok(Asked { suite, targets, measuring });
+            return Ok(TimedRequest { suite, targets, measuring });
         }
         let suite = match self.own {
             Some(own) => (own.shape)(suite, given, &targets)?,
@@ -87,8 +87,8 @@ impl Timed {
         };
         let until_steady = suite.length.is_some_and(|length| length.until_steady);
         let length = seconds.map(|_| ReplicateLength { seconds, until_steady });
-        let suite = suite.lasting(length.as_ref()).blame_input()?;
-        Ok(Asked { suite, targets, measuring })
+        let suite = suite.lasting(length.as_ref()).or_input_error()?;
+        Ok(TimedRequest { suite, targets, measuring })
     }
 
     /// Measures as the command line says; `command` is the command's name.
@@ -96,11 +96,11 @@ impl Timed {
         self,
         command: &str,
         given: &mut ArgMatches,
-        traffic: impl FnOnce(&Asked) -> anyhow::Result<Option<Traffic>>,
-    ) -> anyhow::Result<Done> {
-        let asked = self.asked(given)?;
+        traffic: impl FnOnce(&TimedRequest) -> anyhow::Result<Option<Traffic>>,
+    ) -> anyhow::Result<Outcome> {
+        let asked = self.parse(given)?;
         if let Some(path) = &asked.measuring.resume {
-            return resume(&named::resumed(path)?, &asked.measuring);
+            return resume(&named::run_to_resume(path)?, &asked.measuring);
         }
         asked.measuring.output.format.check(asked.suite.name)?;
         if let Some(count) = asked.measuring.group() {
@@ -125,7 +125,7 @@ impl Runnable for Timed {
     }
 
     fn options(&self, command: Command) -> Command {
-        let groups: [(bool, AddTo); 3] = [
+        let groups: [(bool, AddOptions); 3] = [
             (self.takes_file_size(), FileSize::augment_args),
             (self.suite.can_last(), Lasting::augment_args),
             (self.suite.has_open_loop(), Offered::augment_args),
@@ -150,7 +150,7 @@ impl Runnable for Timed {
         Some(&self.suite)
     }
 
-    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Done> {
+    fn run(self: Box<Self>, given: &mut ArgMatches) -> anyhow::Result<Outcome> {
         self.run_as("run", given, |_| Ok(None))
     }
 }
@@ -163,16 +163,16 @@ struct TargetNames {
 }
 
 /// What to measure.
-pub(crate) struct Asked {
+pub(crate) struct TimedRequest {
     pub(crate) suite: Suite,
     pub(crate) targets: Vec<String>,
     pub(crate) measuring: Measuring,
 }
 
 /// Continues a run that was interrupted or is given more time.
-pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<Done> {
+pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<Outcome> {
     refuse_other_kinds(path)?;
-    let form = loads::form(measuring)?;
+    let form = loads::report_form(measuring)?;
     if measuring.budget.is_none() && has_ended(path)? {
         output::say(&format!("{}: nothing is left to measure", path.display()));
         let document = match RunDirectory::resume(path) {
@@ -180,14 +180,14 @@ pub(crate) fn resume(path: &Path, measuring: &Measuring) -> anyhow::Result<Done>
             // A directory that cannot be written keeps the page it has.
             Err(_) => output::print_run(path, &form)?,
         };
-        return Ok(Done::of(EndReason::NothingLeft, &document));
+        return Ok(Outcome::of_run(EndReason::NothingLeft, &document));
     }
-    let suite = Run::read(path).blame_input()?.manifest.run.suite;
+    let suite = Run::read(path).or_input_error()?.manifest.run.suite;
     form.format.check(&suite)?;
-    let suite = super::timed(&suite).blame_input()?;
+    let suite = super::timed(&suite).or_input_error()?;
     let stop = Arc::new(AtomicBool::new(false));
-    let (directory, ended) = Session::resume((path, suite), measuring, &stop)?.measure(&stop);
-    print(&directory, ended, (&form, None))
+    let (directory, ended) = Session::resume(path, suite, measuring, &stop)?.measure(&stop);
+    print(&directory, ended, &form, None)
 }
 
 /// Only what is timed can be resumed: the state of a search and of guests is gone.
@@ -205,29 +205,34 @@ fn refuse_other_kinds(path: &Path) -> anyhow::Result<()> {
             anyhow::anyhow!("{path} is a run of {suite}, which cannot be resumed: start a new one")
         }
     };
-    Err(refusal).blame_input()
+    Err(refusal).or_input_error()
 }
 
-fn measure(command: &str, asked: &Asked, traffic: Option<&Traffic>) -> anyhow::Result<Done> {
-    let Asked { suite, targets, measuring } = asked;
-    let form = loads::form(measuring)?;
+fn measure(
+    command: &str,
+    asked: &TimedRequest,
+    traffic: Option<&Traffic>,
+) -> anyhow::Result<Outcome> {
+    let TimedRequest { suite, targets, measuring } = asked;
+    let form = loads::report_form(measuring)?;
     let had_runs = Path::new(runner::RUNS).exists();
     let stop = Arc::new(AtomicBool::new(false));
     let suite = match measuring.benchmarks.as_slice() {
-        [] => loads::only_what_they_take(&form.loads, suite.clone())?,
-        names => suite.clone().matching(names).blame_input()?,
+        [] => loads::needed_benchmarks(&form.loads, suite.clone())?,
+        names => suite.clone().matching(names).or_input_error()?,
     };
     loads::check(&form.loads, &suite)?;
-    let what = (&suite, Choice::for_suite(&suite, targets)?);
+    let choice = Choice::for_suite(&suite, targets)?;
     if measuring.dry_run {
         dry_run::check(measuring.output.format)?;
-        let done = try_out(command, what, measuring, &stop)?;
-        if traffic.is_some() && done == Done::Well {
+        let done = dry_run(command, &suite, choice, measuring, &stop)?;
+        if traffic.is_some() && done == Outcome::Success {
             output::say("guests would then count what each phase moves through caches");
         }
         return Ok(done);
     }
-    let session = Session::begin(command, what, (measuring, measuring.out.as_deref()), &stop)?;
+    let out = measuring.out.as_deref();
+    let session = Session::begin(command, &suite, choice, measuring, out, &stop)?;
     let (directory, ended) = session.measure(&stop);
     if ended.as_ref().is_err_and(is_too_short) {
         directory.discard()?;
@@ -235,26 +240,27 @@ fn measure(command: &str, asked: &Asked, traffic: Option<&Traffic>) -> anyhow::R
             // Another process may have started a run there in the meantime.
             let _holds_runs = std::fs::remove_dir(runner::RUNS);
         }
-        return ended.map(|_| Done::Well).blame_input();
+        return ended.map(|_| Outcome::Success).or_input_error();
     }
-    print(&directory, ended, (&form, traffic))
+    print(&directory, ended, &form, traffic)
 }
 
 /// Does the counting that was asked for in addition to timing, and prints the run.
 fn print(
     directory: &RunDirectory,
     ended: anyhow::Result<EndReason>,
-    (form, traffic): (&output::Form, Option<&Traffic>),
-) -> anyhow::Result<Done> {
+    form: &output::ReportForm,
+    traffic: Option<&Traffic>,
+) -> anyhow::Result<Outcome> {
     let counted = match traffic {
         Some(traffic) if ended.as_ref().is_ok_and(|why| *why != EndReason::Interrupted) => {
             // Failing to count must not lose what was timed.
             traffic.add_to(directory).unwrap_or_else(|error| {
                 output::say(&format!("cache traffic was not counted: {error:#}"));
-                Done::WithFailures
+                Outcome::WithFailures
             })
         }
-        _ => Done::Well,
+        _ => Outcome::Success,
     };
     let printed = output::print_measured(directory, form);
     let (document, reason) = match (printed, ended) {
@@ -263,39 +269,42 @@ fn print(
         (printed, ended) => (printed?, ended?),
     };
     output::print_path(directory.path(), form)?;
-    let done = Done::of(reason, &document);
-    Ok(if done == Done::Well { counted } else { done })
+    let done = Outcome::of_run(reason, &document);
+    Ok(if done == Outcome::Success { counted } else { done })
 }
 
 /// Measures a suite without printing anything, for a command that prints the run itself.
 pub(crate) fn measure_silently(
     command: &str,
-    (suite, classic): (&str, Option<&ClassicOptions>),
+    suite: &str,
+    classic: Option<&ClassicOptions>,
     choice: Choice<'_>,
     measuring: &Measuring,
 ) -> anyhow::Result<(RunDirectory, EndReason)> {
     let stop = Arc::new(AtomicBool::new(false));
-    let suite = super::timed(suite).blame_input()?.with_classic(classic).blame_input()?;
+    let suite = super::timed(suite).or_input_error()?.with_classic(classic).or_input_error()?;
     let out = measuring.out.as_deref();
-    let session = Session::begin(command, (&suite, choice), (measuring, out), &stop)?;
+    let session = Session::begin(command, &suite, choice, measuring, out, &stop)?;
     let (directory, ended) = session.measure(&stop);
     Ok((directory, ended?))
 }
 
 /// Makes the targets, runs the pilot, and prints what would be measured.
-fn try_out(
+fn dry_run(
     command: &str,
-    what: (&Suite, Choice<'_>),
+    suite: &Suite,
+    choice: Choice<'_>,
     measuring: &Measuring,
     stop: &Arc<AtomicBool>,
-) -> anyhow::Result<Done> {
-    let place = ::targets::PassingDirectory::make()?;
-    let session = Session::begin(command, what, (measuring, Some(place.path())), stop)?;
+) -> anyhow::Result<Outcome> {
+    let place = ::targets::TemporaryDirectory::make()?;
+    let session = Session::begin(command, suite, choice, measuring, Some(place.path()), stop)?;
     let (directory, ended) = session.measure(stop);
-    let ended = if ended.as_ref().is_err_and(is_too_short) { ended.blame_input() } else { ended };
+    let ended =
+        if ended.as_ref().is_err_and(is_too_short) { ended.or_input_error() } else { ended };
     let is_interrupted = ended? == EndReason::Interrupted;
     if is_interrupted {
-        Ok(Done::Interrupted)
+        Ok(Outcome::Interrupted)
     } else {
         dry_run::print(&directory.read()?, measuring)
     }
@@ -307,7 +316,7 @@ fn is_too_short(error: &anyhow::Error) -> bool {
 }
 
 fn has_ended(path: &Path) -> anyhow::Result<bool> {
-    let run = Run::read(path).blame_input()?;
+    let run = Run::read(path).or_input_error()?;
     // A damaged run is refused where it would be continued.
     Ok(run.damage.is_empty() && Ledger::replay(&run.lines).ended())
 }

@@ -1,7 +1,6 @@
 //! `fsprism run sprite-lfs --cache-traffic`: what its phases move into and out of caches, counted
 //! in guests, as a run beside the timed one.
 
-use std::path::Path;
 use std::time::Instant;
 
 use ::caches::Hierarchy;
@@ -13,28 +12,29 @@ use record::{
 use runner::Journal;
 use suites::classic::sprite_lfs;
 
-use crate::arguments::footprint_values::{CacheGiven, cache};
+use crate::arguments::footprint_values::{CacheArgument, cache};
 use crate::arguments::sprite_lfs::words;
 use crate::commands::suites::footprint::{caches, recorded_caches};
-use crate::exit::{Blame, Done, InterruptedEarly};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome};
 use crate::output;
-use crate::session::tracing::{Guests, Tracing};
+use crate::session::tracing::Guests;
 
 /// Executions of the phases on each target, not counting the first, which is dropped.
 const EXECUTIONS: u32 = 3;
 /// Limit on the bytes that all phases of one execution read and write together. The trace of that
 /// much takes half a gigabyte, and a guest some minutes.
-const BYTES_MOST: u64 = 96 << 20;
+const BYTES_MAX: u64 = 96 << 20;
 
 /// The caches of the computer in "The Effects of Memory-Rich Environments": a Pentium III Xeon of
 /// 1 GHz with 256 KB of Advanced Transfer Cache (Table 1).
-const OF_PAPER: [&str; 3] = ["l1i=16k,32,4", "l1d=16k,32,4", "l2=256k,32,8"];
+const CACHES_OF_PAPER: [&str; 3] = ["l1i=16k,32,4", "l1d=16k,32,4", "l2=256k,32,8"];
 
 /// Counts what the paper counted, beside the run that was made for it.
-pub(crate) fn of_paper(run: &RunDirectory) -> anyhow::Result<Done> {
-    let caches: Result<Vec<CacheGiven>, String> = OF_PAPER.map(cache).into_iter().collect();
+pub(crate) fn count_for_paper(run: &RunDirectory) -> anyhow::Result<Outcome> {
+    let caches: Result<Vec<CacheArgument>, String> =
+        CACHES_OF_PAPER.map(cache).into_iter().collect();
     let caches = caches.map_err(anyhow::Error::msg)?;
-    Traffic::of(&SpriteLfsOptions::published(), &caches, None)?.add_to(run)
+    Traffic::new(&SpriteLfsOptions::published(), &caches, None)?.add_to(run)
 }
 
 /// Everything that is needed to count.
@@ -48,36 +48,37 @@ pub(crate) struct Traffic {
 impl Traffic {
     /// Prepares what the command line asks for, and refuses what cannot be counted before anything
     /// is timed.
-    pub(crate) fn asked_for(
+    pub(crate) fn from_command_line(
         run: &SpriteLfsRun,
         targets: &[String],
-        (caches, kernel): (&[CacheGiven], Option<&str>),
+        caches: &[CacheArgument],
+        kernel: Option<&str>,
     ) -> anyhow::Result<Self> {
         if !run.further_file_bytes.is_empty() {
             let why = "--cache-traffic takes one size of files: give one --file-size";
-            return Err(anyhow::anyhow!(why)).blame_input();
+            return Err(anyhow::anyhow!(why)).or_input_error();
         }
-        check_targets(targets).blame_input()?;
-        Self::of(&run.options, caches, kernel)
+        check_targets(targets).or_input_error()?;
+        Self::new(&run.options, caches, kernel)
     }
 
     /// Prepares to count the phases that these options make, in the given caches or those of this
     /// machine, and in a guest with this kernel or the one built last.
-    pub(crate) fn of(
+    fn new(
         options: &SpriteLfsOptions,
-        given: &[CacheGiven],
+        given: &[CacheArgument],
         kernel: Option<&str>,
     ) -> anyhow::Result<Self> {
         let bytes = options.file_bytes.saturating_mul(options.files.into());
-        if bytes.saturating_mul(sprite_lfs::phases_of(options)) > BYTES_MOST {
-            let most = BYTES_MOST >> 20;
+        if bytes.saturating_mul(sprite_lfs::phases_of(options)) > BYTES_MAX {
+            let most = BYTES_MAX >> 20;
             let why = format!("--cache-traffic takes phases that move at most {most}m together");
             let then = "give a smaller --file-size, fewer --files or fewer repetitions";
-            return Err(anyhow::anyhow!("{why}: {then}")).blame_input();
+            return Err(anyhow::anyhow!("{why}: {then}")).or_input_error();
         }
         let Some(caches) = caches(given)? else {
             let why = "--cache-traffic needs caches to simulate: give some with --cache";
-            return Err(anyhow::anyhow!(why)).blame_input();
+            return Err(anyhow::anyhow!(why)).or_input_error();
         };
         let guests = Guests::find(kernel)?;
         if guests.is_stopped() {
@@ -91,7 +92,7 @@ impl Traffic {
 
     /// Counts on the targets of a run, and stores the counts in the run's directory. A target that
     /// cannot be made in a guest is reported.
-    pub(crate) fn add_to(&self, run: &RunDirectory) -> anyhow::Result<Done> {
+    pub(crate) fn add_to(&self, run: &RunDirectory) -> anyhow::Result<Outcome> {
         output::say("counting in guests what each phase moves into and out of caches");
         let tracing = self.guests.ready()?;
         let manifest = run.read()?.manifest;
@@ -99,18 +100,18 @@ impl Traffic {
         let trace = directory.empty_traces()?.join("trace");
         let begun = Instant::now();
         let (mut traced, mut skipped) = (Vec::new(), Vec::new());
-        let mut end = Done::Well;
+        let mut end = Outcome::Success;
         for target in &manifest.targets {
             let why = match in_guest(target) {
                 _ if self.guests.is_stopped() => "it was interrupted".to_owned(),
-                Ok(guest) => match self.on(&tracing, &guest, &trace) {
+                Ok(guest) => match tracing.phases(&guest, &self.plan, &self.caches, &trace) {
                     Ok(one) => {
                         traced.push(one);
                         continue;
                     }
                     Err(error) => {
-                        end = Done::WithFailures;
-                        directory.shown(&format!("{error:#}"))
+                        end = Outcome::WithFailures;
+                        directory.shown(&format!("{:#}", anyhow::Error::from(error)))
                     }
                 },
                 Err(error) => error.to_string(),
@@ -119,14 +120,14 @@ impl Traffic {
             skipped.push(Skipped { target: target.label.clone(), why });
         }
         if self.guests.is_stopped() {
-            end = Done::Interrupted;
+            end = Outcome::Interrupted;
         }
         if traced.is_empty() {
             directory.give_up()?;
-            return Ok(if end == Done::Well { Done::WithFailures } else { end });
+            return Ok(if end == Outcome::Success { Outcome::WithFailures } else { end });
         }
         directory.remove_traces()?;
-        let manifest = self.beside(manifest, &traced, skipped);
+        let manifest = self.manifest(manifest, &traced, skipped);
         let mut directory = directory.begin(&manifest)?;
         let mut journal = Journal::begin(&mut directory, manifest.cells.len(), begun)?;
         let mut first_cell = 0;
@@ -140,17 +141,8 @@ impl Traffic {
         Ok(end)
     }
 
-    fn on(
-        &self,
-        tracing: &Tracing,
-        target: &GuestTarget,
-        trace: &Path,
-    ) -> anyhow::Result<PhasesTraced> {
-        Ok(tracing.phases(target, &self.plan, &self.caches, trace)?)
-    }
-
     /// The manifest of what was counted; otherwise the same as that of the run beside it.
-    fn beside(
+    fn manifest(
         &self,
         manifest: Manifest,
         traced: &[PhasesTraced],

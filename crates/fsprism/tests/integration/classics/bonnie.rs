@@ -207,7 +207,7 @@ fn bon_csv2html_shows_the_rate_that_was_measured() {
     assert!(rate.parse::<u64>().is_ok_and(|rate| (1000..16_000).contains(&rate)), "{line}");
     let file = place.path("line.csv");
     fs::write(&file, line).expect("the place is ours");
-    let page = Outcome::of(Command::new(reader).arg(&file).output().expect("it is there"));
+    let page = Outcome::from_output(Command::new(reader).arg(&file).output().expect("it is there"));
     let page = &page.assert_code(0).stdout;
     assert!(page.contains(&format!(">{rate}<")), "no {rate} in {page}");
 }
@@ -233,7 +233,8 @@ fn bon_csv2html_reads_the_lines_of_both() {
         assert_eq!(report(&place, "bonnie++").assert_code(0).stdout, line);
         let file = place.path("lines.csv");
         fs::write(&file, &line).expect("the place is ours");
-        let page = Outcome::of(Command::new(reader).arg(&file).output().expect("it is there"));
+        let page =
+            Outcome::from_output(Command::new(reader).arg(&file).output().expect("it is there"));
         let page = &page.assert_code(0).stdout;
         for words in ["<html", "label", written, "</html>"] {
             assert!(page.contains(words), "no {words} in {page}");

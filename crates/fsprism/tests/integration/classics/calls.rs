@@ -60,7 +60,7 @@ fn calls(place: &Place, command: &str) -> Vec<Call> {
         .arg(&file);
     let strace = place.here(strace, command);
     let output = { strace }.output().expect("it can be started");
-    Outcome::of(output).assert_code(0);
+    Outcome::from_output(output).assert_code(0);
     parsed(&fs::read_to_string(&file).expect("it was written"))
 }
 

@@ -57,7 +57,7 @@ fn trail<'a>(run: &'a Run, gathered: &[Gathered<'a>], plan: &'a SearchPlan) -> O
         let index = cell.metrics.iter().position(|metric| metric.name == plan.metric)?;
         trail.metric_unit.clone_from(&cell.metrics[index].unit);
         let value = *replicate.metrics.get(index)?;
-        let served = Served::of(&replicate.evidence);
+        let served = Served::from_evidence(&replicate.evidence);
         let is_next =
             trail.course.next_position().is_some_and(|it| it.total_cmp(&position).is_eq());
         if !is_next || trail.course.tell(value, served).is_err() {

@@ -14,11 +14,11 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The smallest buffer, in case a file system prefers less.
-const BUFFER_LEAST: usize = 512;
+const BUFFER_MIN: usize = 512;
 
 /// A file being written character by character.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct CharacterWriter {
     file: File,
     buffer: Box<[u8]>,
     /// Where the next character goes.
@@ -29,15 +29,15 @@ pub(super) struct Output {
 
 /// A file being read character by character.
 #[derive(Debug)]
-pub(super) struct Input {
+pub(super) struct CharacterReader {
     buffer: Box<[u8]>,
-    source: Source,
+    source: CharacterSource,
 }
 
 /// Where characters come from. Separate from the buffer, so that only what C keeps in memory is
 /// there: the position and the end.
 #[derive(Debug)]
-struct Source {
+struct CharacterSource {
     file: File,
     /// Where the next character is.
     next: AtomicUsize,
@@ -49,11 +49,11 @@ struct Source {
 
 /// Size of the buffer that a C library gives to a stream on this file.
 fn buffer_bytes(file: &File) -> io::Result<usize> {
-    let preferred_bytes = usize::try_from(file.metadata()?.blksize()).unwrap_or(BUFFER_LEAST);
-    Ok(preferred_bytes.max(BUFFER_LEAST))
+    let preferred_bytes = usize::try_from(file.metadata()?.blksize()).unwrap_or(BUFFER_MIN);
+    Ok(preferred_bytes.max(BUFFER_MIN))
 }
 
-impl Output {
+impl CharacterWriter {
     /// A stream that writes to `file` from its current position.
     pub(super) fn new(file: File) -> io::Result<Self> {
         let buffer = vec![0; buffer_bytes(&file)?].into_boxed_slice();
@@ -120,12 +120,12 @@ impl Output {
     }
 }
 
-impl Input {
+impl CharacterReader {
     /// A stream that reads `file` from its current position.
     pub(super) fn new(file: File) -> io::Result<Self> {
         let buffer = vec![0; buffer_bytes(&file)?].into_boxed_slice();
         let (next, end) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Ok(Self { buffer, source: Source { file, next, end, error: None } })
+        Ok(Self { buffer, source: CharacterSource { file, next, end, error: None } })
     }
 
     /// Bytes read by one system call.
@@ -155,7 +155,7 @@ impl Input {
     }
 }
 
-impl Source {
+impl CharacterSource {
     /// `getc_unlocked(3)`; an error is kept, as for `ferror(3)` and `feof(3)`.
     #[inline(always)]
     fn get(&mut self, buffer: &mut [u8]) -> u8 {
@@ -204,14 +204,15 @@ mod tests {
     fn characters_come_back_in_their_order() {
         let path = std::env::temp_dir().join(format!("fsprism-characters-{}", std::process::id()));
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
-        let mut output = Output::new(file.expect("it is ours")).expect("it has a size");
+        let mut output = CharacterWriter::new(file.expect("it is ours")).expect("it has a size");
         let length = 2 * output.buffer_bytes() + 7;
         output.put_all(0..length).expect("there is room");
         drop(output.into_file().expect("there is room"));
         let written = fs::read(&path).expect("it is there");
         let expected: Vec<u8> = (0..length).map(|number| (number & 0x7f) as u8).collect();
         assert_eq!(written, expected);
-        let mut input = Input::new(File::open(&path).expect("it is there")).expect("it has a size");
+        let mut input =
+            CharacterReader::new(File::open(&path).expect("it is there")).expect("it has a size");
         let mut counts = [0; 256];
         input.get_all(length, &mut counts).expect("it was written");
         let counted = |character: u8| written.iter().filter(|&&one| one == character).count();
@@ -223,7 +224,7 @@ mod tests {
     #[test]
     fn what_cannot_be_written_is_an_error_and_ends_the_writing() {
         let full = File::options().write(true).open("/dev/full").expect("Linux has it");
-        let mut output = Output::new(full).expect("it has a size");
+        let mut output = CharacterWriter::new(full).expect("it has a size");
         let length = 3 * output.buffer_bytes();
         let error = output.put_all(0..length).expect_err("it is full");
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);

@@ -22,7 +22,7 @@ use runner::Failure;
 use serde_json::Value;
 
 use self::passes::Passes;
-use self::phases::Kind;
+use self::phases::Phase;
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
 use crate::experiment::Site;
@@ -35,8 +35,8 @@ use crate::sequence::{Sequence, SequencePhase};
 pub const SUITE: &str = "bonnie";
 
 /// Bounds on the size of a chunk, which must be a power of two, as for Bonnie++.
-const CHUNK_LEAST: u64 = 256;
-const CHUNK_MOST: u64 = 1 << 20;
+const CHUNK_MIN: u64 = 256;
+const CHUNK_MAX: u64 = 1 << 20;
 /// The share of free space that the file may take.
 const ROOM_SHARE: f64 = 0.9;
 /// Bytes per second moved by a phase, and seeks per second, for the estimate.
@@ -88,7 +88,7 @@ pub(crate) fn benchmarks(run: &BonnieRun) -> Result<Vec<Benchmark>, ClassicError
 
 fn check(options: &BonnieOptions) -> Result<(), ClassicError> {
     let BonnieOptions { size_bytes, chunk_bytes, .. } = *options;
-    if !chunk_bytes.is_power_of_two() || !(CHUNK_LEAST..=CHUNK_MOST).contains(&chunk_bytes) {
+    if !chunk_bytes.is_power_of_two() || !(CHUNK_MIN..=CHUNK_MAX).contains(&chunk_bytes) {
         return Err(ClassicError::OddChunk { chunk_bytes });
     }
     if size_bytes == 0 || !size_bytes.is_multiple_of(chunk_bytes) {
@@ -133,11 +133,11 @@ impl Sequence for Bonnie {
     }
 
     fn phases(&self) -> Vec<SequencePhase> {
-        self.kinds().iter().map(|&kind| self.phase(kind)).collect()
+        self.phase_order().iter().map(|&phase| self.phase(phase)).collect()
     }
 
     fn estimate(&self) -> Duration {
-        let passes: u32 = self.kinds().iter().map(|kind| kind.passes()).sum();
+        let passes: u32 = self.phase_order().iter().map(|phase| phase.passes()).sum();
         let passes_s = f64::from(passes) * self.options.size_bytes as f64 / BYTES_PER_S;
         Duration::from_secs_f64(passes_s + f64::from(self.options.seeks) / SEEKS_PER_S)
     }
@@ -155,31 +155,31 @@ impl Sequence for Bonnie {
             path: site.directory.join("Bonnie"),
             generator: Xoshiro256PlusPlus::seed_from_u64(seed),
         };
-        self.kinds().iter().map(|&kind| passes.phase(kind)).collect()
+        self.phase_order().iter().map(|&phase| passes.phase(phase)).collect()
     }
 }
 
 impl Bonnie {
-    fn kinds(&self) -> &'static [Kind] {
-        Kind::in_order(self.options.phase_order)
+    fn phase_order(&self) -> &'static [Phase] {
+        Phase::in_order(self.options.phase_order)
     }
 
-    fn phase(&self, kind: Kind) -> SequencePhase {
-        let (name, title) = kind.names();
-        let (dimension, exercises) = kind.dimensions();
+    fn phase(&self, phase: Phase) -> SequencePhase {
+        let (name, title) = phase.names();
+        let (dimension, exercises) = phase.dimensions();
         SequencePhase {
             name: name.to_owned(),
             title: title.to_owned(),
             dimension,
             exercises,
-            metrics: kind.metrics(),
-            parameters: self.parameters(kind),
+            metrics: phase.metrics(),
+            parameters: self.parameters(phase),
             working_set_bytes: Some(self.options.size_bytes),
         }
     }
 
-    fn parameters(&self, kind: Kind) -> BTreeMap<String, Value> {
-        let own = kind.parameters(&self.options).into_iter();
+    fn parameters(&self, phase: Phase) -> BTreeMap<String, Value> {
+        let own = phase.parameters(&self.options).into_iter();
         let options = serde_json::to_value(&self.options).unwrap_or_default();
         let options = options.as_object().cloned().unwrap_or_default();
         own.map(|(name, value)| (name.to_owned(), value)).chain(options).collect()

@@ -15,11 +15,11 @@ use record::BonnieOptions;
 use runner::Failure;
 use workload::AlignedBuffer;
 
-use super::characters::{Input, Output};
-use super::phases::Kind;
+use super::characters::{CharacterReader, CharacterWriter};
+use super::phases::Phase;
 use super::seeks;
-use super::timed::{Timed, timed};
-use crate::classic::around::{Around, Pages};
+use super::timed::{TimeTaken, timed};
+use crate::classic::phase_evidence::{PageCounts, PhaseEvidence};
 use crate::experiment::Site;
 use crate::failure::failed;
 use crate::findings::Findings;
@@ -38,62 +38,66 @@ pub(super) struct Passes<'a> {
 }
 
 /// What a phase did, and how many system calls moved its bytes.
-struct Done {
-    timed: Timed,
+struct PhaseResult {
+    timed: TimeTaken,
     bytes: u64,
     operations: u64,
 }
 
 impl Passes<'_> {
     /// Executes a phase.
-    pub(super) fn phase(&mut self, kind: Kind) -> Result<Findings, Failure> {
+    pub(super) fn phase(&mut self, phase: Phase) -> Result<Findings, Failure> {
         self.site.go_on()?;
         let counters = self.site.counters()?;
         let before = self.pages();
         let counted = counters.read().map_err(|error| failed(&error))?;
-        let done = self.execute(kind).map_err(|error| failed(&error));
+        let done = self.execute(phase).map_err(|error| failed(&error));
         // A phase that was cut short has no result.
         self.site.go_on()?;
         let done = done?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
-        let around = Around { before, after: self.pages(), happened };
-        let units = match kind {
-            Kind::CharOutput
-            | Kind::BlockOutput
-            | Kind::Rewrite
-            | Kind::CharInput
-            | Kind::BlockInput => self.options.size_bytes,
-            Kind::RandomSeeks => u64::from(self.options.seeks),
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&counted);
+        let evidence = PhaseEvidence { before, after: self.pages(), deltas };
+        let units = match phase {
+            Phase::CharOutput
+            | Phase::BlockOutput
+            | Phase::Rewrite
+            | Phase::CharInput
+            | Phase::BlockInput => self.options.size_bytes,
+            Phase::RandomSeeks => u64::from(self.options.seeks),
         };
         let metrics = done.timed.metrics(units);
-        Ok(around.findings(done.timed.elapsed_ns, metrics, (done.bytes, done.operations)))
+        Ok(evidence.findings(done.timed.elapsed_ns, metrics, done.bytes, done.operations))
     }
 
     /// Pages of the file, if it exists yet.
-    fn pages(&self) -> Option<Pages> {
-        File::open(&self.path).ok().and_then(|file| Pages::of([&file]))
+    fn pages(&self) -> Option<PageCounts> {
+        File::open(&self.path).ok().and_then(|file| PageCounts::of_files([&file]))
     }
 
-    fn execute(&mut self, kind: Kind) -> io::Result<Done> {
+    fn execute(&mut self, phase: Phase) -> io::Result<PhaseResult> {
         let BonnieOptions { size_bytes, chunk_bytes, .. } = *self.options;
         let blocks = size_bytes / chunk_bytes;
-        let of_blocks =
-            |((), timed): ((), Timed)| Done { timed, bytes: size_bytes, operations: blocks };
-        match kind {
-            Kind::CharOutput => self.char_output(),
-            Kind::BlockOutput => self.block_output().map(of_blocks),
+        let of_blocks = |((), timed): ((), TimeTaken)| PhaseResult {
+            timed,
+            bytes: size_bytes,
+            operations: blocks,
+        };
+        match phase {
+            Phase::CharOutput => self.char_output(),
+            Phase::BlockOutput => self.block_output().map(of_blocks),
             // The same bytes are read and written; Bonnie counts them once.
-            Kind::Rewrite => {
-                self.rewrite().map(of_blocks).map(|done| Done { operations: 2 * blocks, ..done })
-            }
-            Kind::CharInput => self.char_input(),
-            Kind::BlockInput => self.block_input().map(of_blocks),
-            Kind::RandomSeeks => self.random_seeks(),
+            Phase::Rewrite => self
+                .rewrite()
+                .map(of_blocks)
+                .map(|done| PhaseResult { operations: 2 * blocks, ..done }),
+            Phase::CharInput => self.char_input(),
+            Phase::BlockInput => self.block_input().map(of_blocks),
+            Phase::RandomSeeks => self.random_seeks(),
         }
     }
 
-    fn char_output(&self) -> io::Result<Done> {
-        let mut output = Output::new(self.create()?)?;
+    fn char_output(&self) -> io::Result<PhaseResult> {
+        let mut output = CharacterWriter::new(self.create()?)?;
         let operations = self.options.size_bytes.div_ceil(output.buffer_bytes());
         let ((), timed) = timed(self.site.clock, || {
             for stretch in self.stretches() {
@@ -104,10 +108,10 @@ impl Passes<'_> {
             }
             self.close(output.into_file()?)
         })?;
-        Ok(Done { timed, bytes: self.options.size_bytes, operations })
+        Ok(PhaseResult { timed, bytes: self.options.size_bytes, operations })
     }
 
-    fn block_output(&self) -> io::Result<((), Timed)> {
+    fn block_output(&self) -> io::Result<((), TimeTaken)> {
         let mut file = self.create()?;
         let (mut buffer, mut word) = (self.chunk(), 0);
         let chunk = buffer.bytes_mut();
@@ -123,7 +127,7 @@ impl Passes<'_> {
         })
     }
 
-    fn rewrite(&self) -> io::Result<((), Timed)> {
+    fn rewrite(&self) -> io::Result<((), TimeTaken)> {
         let mut file = self.open()?;
         let (mut buffer, mut word) = (self.chunk(), 0);
         let chunk = buffer.bytes_mut();
@@ -143,8 +147,8 @@ impl Passes<'_> {
         })
     }
 
-    fn char_input(&self) -> io::Result<Done> {
-        let mut input = Input::new(self.open()?)?;
+    fn char_input(&self) -> io::Result<PhaseResult> {
+        let mut input = CharacterReader::new(self.open()?)?;
         let operations = self.options.size_bytes.div_ceil(input.buffer_bytes());
         let mut counts = [0_u32; 256];
         let ((), timed) = timed(self.site.clock, || {
@@ -157,10 +161,10 @@ impl Passes<'_> {
             self.close(input.into_file())
         })?;
         hint::black_box(counts);
-        Ok(Done { timed, bytes: self.options.size_bytes, operations })
+        Ok(PhaseResult { timed, bytes: self.options.size_bytes, operations })
     }
 
-    fn block_input(&self) -> io::Result<((), Timed)> {
+    fn block_input(&self) -> io::Result<((), TimeTaken)> {
         let mut file = self.open()?;
         let mut buffer = self.chunk();
         let chunk = buffer.bytes_mut();
@@ -177,13 +181,17 @@ impl Passes<'_> {
         })
     }
 
-    fn random_seeks(&mut self) -> io::Result<Done> {
+    fn random_seeks(&mut self) -> io::Result<PhaseResult> {
         let tickets = seeks::tickets(self.options, &mut self.generator);
         let goes_on = || self.goes_on();
         let timed = seeks::seek(&self.path, self.options, &tickets, self.site.clock, &goes_on)?;
         let updates = tickets.iter().filter(|&ticket| ticket & 1 == 1).count() as u64;
         let seeks = u64::from(self.options.seeks);
-        Ok(Done { timed, bytes: (seeks + updates) * self.options.chunk_bytes, operations: seeks })
+        Ok(PhaseResult {
+            timed,
+            bytes: (seeks + updates) * self.options.chunk_bytes,
+            operations: seeks,
+        })
     }
 
     /// Makes a new file, replacing any existing one.

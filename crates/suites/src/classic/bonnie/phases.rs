@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// A phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Phase {
     CharOutput,
     Rewrite,
     BlockOutput,
@@ -17,10 +17,10 @@ pub(super) enum Kind {
     RandomSeeks,
 }
 
-impl Kind {
+impl Phase {
     /// The phases to execute, in order.
     pub(super) fn in_order(order: BonniePhaseOrder) -> &'static [Self] {
-        use Kind::{BlockInput, BlockOutput, CharInput, CharOutput, RandomSeeks, Rewrite};
+        use Phase::{BlockInput, BlockOutput, CharInput, CharOutput, RandomSeeks, Rewrite};
         match order {
             BonniePhaseOrder::Bonnie => {
                 &[CharOutput, Rewrite, BlockOutput, CharInput, BlockInput, RandomSeeks]

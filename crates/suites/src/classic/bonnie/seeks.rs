@@ -18,7 +18,7 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::pipe::{PipeFlags, pipe_with};
 use workload::AlignedBuffer;
 
-use super::timed::Timed;
+use super::timed::TimeTaken;
 
 /// One in this many seeks writes its block back.
 pub(super) const UPDATE_EVERY: u32 = 10;
@@ -50,7 +50,7 @@ pub(super) fn seek(
     tickets: &[u64],
     clock: &SystemClock,
     goes_on: &(dyn Fn() -> bool + Sync),
-) -> io::Result<Timed> {
+) -> io::Result<TimeTaken> {
     let (out, into) = pipe_with(PipeFlags::CLOEXEC)?;
     // All threads wait for a ticket before the first one is written.
     let ready = Barrier::new(options.seekers as usize + 1);
@@ -67,7 +67,7 @@ pub(super) fn seek(
     let reports = reports?;
     let start_ticks = reports.iter().map(|one| one.start_ticks).min().unwrap_or(0);
     let end_ticks = reports.iter().map(|one| one.end_ticks).max().unwrap_or(0);
-    Ok(Timed {
+    Ok(TimeTaken {
         elapsed_ns: clock.nanos(end_ticks.saturating_sub(start_ticks)),
         processor_ns: reports.iter().map(|one| one.processor_ns).sum(),
     })

@@ -6,7 +6,7 @@ use measure::{Clock, SystemClock, thread_processor_ns};
 
 /// The time that something took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Timed {
+pub(super) struct TimeTaken {
     pub(super) elapsed_ns: u64,
     /// Processor time of the threads that did it.
     pub(super) processor_ns: u64,
@@ -16,17 +16,17 @@ pub(super) struct Timed {
 pub(super) fn timed<T>(
     clock: &SystemClock,
     act: impl FnOnce() -> io::Result<T>,
-) -> io::Result<(T, Timed)> {
+) -> io::Result<(T, TimeTaken)> {
     let processor_before_ns = thread_processor_ns();
     let start_ticks = clock.start();
     let done = act()?;
     let end_ticks = clock.end();
     let processor_ns = thread_processor_ns().saturating_sub(processor_before_ns);
     let elapsed_ns = clock.nanos(end_ticks.saturating_sub(start_ticks));
-    Ok((done, Timed { elapsed_ns, processor_ns }))
+    Ok((done, TimeTaken { elapsed_ns, processor_ns }))
 }
 
-impl Timed {
+impl TimeTaken {
     /// Units per second, and processor time in percent of elapsed time, which exceeds 100 if
     /// several threads are busy.
     pub(super) fn metrics(self, units: u64) -> Vec<f64> {
@@ -41,9 +41,9 @@ mod tests {
 
     #[test]
     fn rates_are_by_the_second_and_the_processors_share_is_in_percent() {
-        let took = Timed { elapsed_ns: 500_000_000, processor_ns: 400_000_000 };
+        let took = TimeTaken { elapsed_ns: 500_000_000, processor_ns: 400_000_000 };
         assert_eq!(took.metrics(1000), [2000.0, 80.0]);
-        let two = Timed { elapsed_ns: 100, processor_ns: 150 };
+        let two = TimeTaken { elapsed_ns: 100, processor_ns: 150 };
         assert!((two.metrics(1)[1] - 150.0).abs() < 1e-9);
     }
 }

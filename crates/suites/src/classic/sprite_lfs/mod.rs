@@ -33,8 +33,8 @@ use serde_json::{Value, json};
 use workload::{AlignedBuffer, Content};
 
 use self::passes::Passes;
-use self::phases::{BLOCK_BYTES, Kind};
-use super::counted::{self, Counting};
+use self::phases::{BLOCK_BYTES, Phase};
+use super::processor_counts::{self, PhaseCounters};
 use super::{ClassicError, sizes};
 use crate::benchmark::Benchmark;
 use crate::experiment::Site;
@@ -46,7 +46,7 @@ use crate::sequence::{self, Sequence, SequencePhase};
 /// The share of free space that files may take.
 const ROOM_SHARE: f64 = 0.9;
 /// The fewest blocks in a file whose size is derived from the caches.
-const PLACED_BLOCKS_LEAST: u64 = 4;
+const PLACED_BLOCKS_MIN: u64 = 4;
 /// Duration of an fsync on a slow device, and bytes per second that a device writes, for the
 /// estimate.
 const FSYNC: Duration = Duration::from_millis(10);
@@ -57,8 +57,8 @@ const BYTES_PER_S: u64 = 200 << 20;
 /// largest.
 #[must_use]
 pub fn around_caches(caches: &[Cache], files: u32) -> Vec<u64> {
-    let mut all = sizes::of_files(&sizes::around(caches), files, BLOCK_BYTES);
-    let is_small = |&bytes: &u64| bytes < PLACED_BLOCKS_LEAST * BLOCK_BYTES;
+    let mut all = sizes::file_sizes(&sizes::around(caches), files, BLOCK_BYTES);
+    let is_small = |&bytes: &u64| bytes < PLACED_BLOCKS_MIN * BLOCK_BYTES;
     let small = all.iter().take_while(|bytes| is_small(bytes)).count();
     all.drain(..small.min(all.len().saturating_sub(1)));
     all
@@ -67,7 +67,7 @@ pub fn around_caches(caches: &[Cache], files: u32) -> Vec<u64> {
 /// The number of phases with these options.
 #[must_use]
 pub fn phases_of(options: &SpriteLfsOptions) -> u64 {
-    phases::of(options).len() as u64
+    phases::in_order(options).len() as u64
 }
 
 /// The phases as benchmarks, for each size.
@@ -94,8 +94,8 @@ pub(crate) fn benchmarks_of(
 }
 
 /// Name and title of a phase, with its number if it is repeated.
-fn named(kind: Kind, number: Option<u32>) -> (String, String) {
-    let (name, title) = kind.names();
+fn named(phase: Phase, number: Option<u32>) -> (String, String) {
+    let (name, title) = phase.names();
     match number {
         Some(number) => (format!("{name}-{number}"), format!("{title}, number {number}")),
         None => (name.to_owned(), title.to_owned()),
@@ -110,7 +110,7 @@ fn check(options: &SpriteLfsOptions) -> Result<(), ClassicError> {
     if options.files <= u32::from(options.drop_first) {
         return Err(ClassicError::NothingLeft { files: options.files });
     }
-    counted::check(&options.processor_counts)
+    processor_counts::check(&options.processor_counts)
 }
 
 /// Checks that a target has room for the files.
@@ -149,14 +149,14 @@ impl Sequence for SpriteLfs {
     }
 
     fn phases(&self) -> Vec<SequencePhase> {
-        let all = phases::of(&self.options).into_iter();
-        all.map(|(kind, number)| self.phase(kind, number)).collect()
+        let all = phases::in_order(&self.options).into_iter();
+        all.map(|(phase, number)| self.phase(phase, number)).collect()
     }
 
     fn estimate(&self) -> Duration {
         let options = &self.options;
-        let phases = phases::of(options);
-        let writes = phases.iter().filter(|(kind, _)| kind.writes()).count() as u64;
+        let phases = phases::in_order(options);
+        let writes = phases.iter().filter(|(phase, _)| phase.writes()).count() as u64;
         let per_file = Duration::from_secs_f64(options.file_bytes as f64 / BYTES_PER_S as f64);
         let pauses = Duration::from_nanos(options.write_pause_ns);
         let blocks = u32::try_from(options.file_bytes / BLOCK_BYTES).unwrap_or(u32::MAX);
@@ -176,7 +176,7 @@ impl Sequence for SpriteLfs {
             options: &self.options,
             files: Vec::new(),
             buffer: AlignedBuffer::new(BLOCK),
-            counting: Counting::of(&self.options.processor_counts)?,
+            counters: PhaseCounters::open(&self.options.processor_counts)?,
             generator: Xoshiro256PlusPlus::seed_from_u64(seed),
         };
         Content::new(seed, 0).fill(passes.buffer.bytes_mut(), 0);
@@ -194,8 +194,8 @@ impl Sequence for SpriteLfs {
             self.fill(site, &mut passes)?;
         }
         let places = iter::once(PhasePosition::First).chain(iter::repeat(PhasePosition::Later));
-        let phases = phases::of(&self.options).into_iter().zip(places);
-        phases.map(|((kind, _), place)| passes.phase(kind, place)).collect()
+        let phases = phases::in_order(&self.options).into_iter().zip(places);
+        phases.map(|((phase, _), place)| passes.phase(phase, place)).collect()
     }
 }
 
@@ -215,9 +215,9 @@ impl SpriteLfs {
         site.live.target.sync().map_err(|error| failed(&error))
     }
 
-    fn phase(&self, kind: Kind, number: Option<u32>) -> SequencePhase {
-        let (name, title) = named(kind, number);
-        let (dimension, exercises) = if kind.writes() {
+    fn phase(&self, phase: Phase, number: Option<u32>) -> SequencePhase {
+        let (name, title) = named(phase, number);
+        let (dimension, exercises) = if phase.writes() {
             (Dimension::Io, vec![Dimension::OnDiskLayout, Dimension::InMemory])
         } else {
             (Dimension::InMemory, vec![Dimension::Caching])
@@ -228,20 +228,20 @@ impl SpriteLfs {
             dimension,
             exercises,
             metrics: metrics(&self.options.processor_counts),
-            parameters: self.parameters(kind),
+            parameters: self.parameters(phase),
             working_set_bytes: Some(self.options.file_bytes * u64::from(self.options.files)),
         }
     }
 
-    fn parameters(&self, kind: Kind) -> BTreeMap<String, Value> {
+    fn parameters(&self, phase: Phase) -> BTreeMap<String, Value> {
         let options = &self.options;
         let alignment_bytes = match options.alignment {
-            RandomAlignment::Byte if kind.is_random() => 1,
+            RandomAlignment::Byte if phase.is_random() => 1,
             RandomAlignment::Byte | RandomAlignment::Page => BLOCK_BYTES,
         };
         let own = [
-            ("operation", json!(if kind.writes() { "write" } else { "read" })),
-            ("access", json!(if kind.is_random() { "random" } else { "sequential" })),
+            ("operation", json!(if phase.writes() { "write" } else { "read" })),
+            ("access", json!(if phase.is_random() { "random" } else { "sequential" })),
             ("alignment_bytes", json!(alignment_bytes)),
             ("request_bytes", json!(BLOCK_BYTES)),
             ("threads", json!(1)),
@@ -254,7 +254,11 @@ impl SpriteLfs {
 
 fn metrics(counts: &[ProcessorCount]) -> Vec<MetricDefinition> {
     let timed = [StandardMetric::BANDWIDTH, StandardMetric::TIME_PER_OPERATION];
-    timed.map(StandardMetric::definition).into_iter().chain(counted::metrics(counts)).collect()
+    timed
+        .map(StandardMetric::definition)
+        .into_iter()
+        .chain(processor_counts::metrics(counts))
+        .collect()
 }
 
 #[cfg(test)]
@@ -325,13 +329,13 @@ mod tests {
 
     #[test]
     fn random_phases_say_how_they_are_aligned() {
-        let alignment = |options: &SpriteLfsOptions, kind| {
+        let alignment = |options: &SpriteLfsOptions, phase| {
             let sequence = SpriteLfs { name: String::new(), options: options.clone() };
-            sequence.parameters(kind)["alignment_bytes"].clone()
+            sequence.parameters(phase)["alignment_bytes"].clone()
         };
-        assert_eq!(alignment(&SpriteLfsOptions::published(), Kind::RandomRead), json!(1));
-        assert_eq!(alignment(&SpriteLfsOptions::published(), Kind::SequentialRead), json!(4096));
-        assert_eq!(alignment(&SpriteLfsOptions::corrected(), Kind::RandomRead), json!(4096));
+        assert_eq!(alignment(&SpriteLfsOptions::published(), Phase::RandomRead), json!(1));
+        assert_eq!(alignment(&SpriteLfsOptions::published(), Phase::SequentialRead), json!(4096));
+        assert_eq!(alignment(&SpriteLfsOptions::corrected(), Phase::RandomRead), json!(4096));
     }
 
     #[test]

@@ -15,9 +15,9 @@ use record::{RandomAlignment, SpriteLfsOptions};
 use runner::Failure;
 use workload::AlignedBuffer;
 
-use super::phases::{BLOCK_BYTES, Kind, offset};
-use crate::classic::around::{Around, Pages};
-use crate::classic::counted::{Counted, Counting};
+use super::phases::{BLOCK_BYTES, Phase, offset};
+use crate::classic::phase_evidence::{PageCounts, PhaseEvidence};
+use crate::classic::processor_counts::{PhaseCounters, PhaseCounts};
 use crate::experiment::Site;
 use crate::failure::failed;
 use crate::findings::Findings;
@@ -33,20 +33,20 @@ pub(super) struct Passes<'a> {
     /// One block.
     pub(super) buffer: AlignedBuffer,
     pub(super) generator: Xoshiro256PlusPlus,
-    pub(super) counting: Counting,
+    pub(super) counters: PhaseCounters,
 }
 
 /// One pass over one file.
 struct Pass<'a> {
     clock: &'a SystemClock,
     writes: bool,
-    moves: Moves<'a>,
+    seeks: SeekMode<'a>,
     pause: Option<Duration>,
 }
 
 /// What is done before each operation.
 #[derive(Clone, Copy)]
-enum Moves<'a> {
+enum SeekMode<'a> {
     /// Nothing: the next block follows.
     None,
     /// The same calls as for a random operation, without their effect.
@@ -61,32 +61,36 @@ impl Passes<'_> {
     }
 
     /// Executes a phase on every file in turn, between marks, in case it is traced.
-    pub(super) fn phase(&mut self, kind: Kind, place: PhasePosition) -> Result<Findings, Failure> {
-        let counters = self.site.counters()?;
-        let before = Pages::of(&self.files);
-        let counted = counters.read().map_err(|error| failed(&error))?;
-        let mut sums = Counted::default();
-        let elapsed_ns = marked::around(place, || self.passes(kind, &mut sums))?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
-        let after = Pages::of(&self.files);
+    pub(super) fn phase(
+        &mut self,
+        phase: Phase,
+        place: PhasePosition,
+    ) -> Result<Findings, Failure> {
+        let device_counters = self.site.counters()?;
+        let before = PageCounts::of_files(&self.files);
+        let counted = device_counters.read().map_err(|error| failed(&error))?;
+        let mut sums = PhaseCounts::default();
+        let elapsed_ns = marked::around(place, || self.passes(phase, &mut sums))?;
+        let deltas = device_counters.read().map_err(|error| failed(&error))?.since(&counted);
+        let after = PageCounts::of_files(&self.files);
         let kept = self.files.len() as u64 - u64::from(self.options.drop_first);
         let (bytes, operations) = (kept * self.options.file_bytes, kept * self.blocks());
         let seconds = elapsed_ns.max(1) as f64 / 1e9;
         let mut metrics =
             vec![bytes as f64 / seconds, elapsed_ns as f64 / operations.max(1) as f64];
         metrics.extend(sums.values(1));
-        let around = Around { before, after, happened };
-        Ok(around.findings(elapsed_ns, metrics, (bytes, operations)))
+        let evidence = PhaseEvidence { before, after, deltas };
+        Ok(evidence.findings(elapsed_ns, metrics, bytes, operations))
     }
 
     /// Executes a phase on every file in turn. Returns the time for those that count, in
     /// nanoseconds, and adds what the processor counts during them to `sums`.
-    fn passes(&mut self, kind: Kind, sums: &mut Counted) -> Result<u64, Failure> {
+    fn passes(&mut self, phase: Phase, sums: &mut PhaseCounts) -> Result<u64, Failure> {
         let mut elapsed_ns = 0;
         for number in 0..self.files.len() {
-            let mut counted = Counted::default();
+            let mut counted = PhaseCounts::default();
             let does_count = number > 0 || !self.options.drop_first;
-            let took_ns = self.pass(kind, number, if does_count { sums } else { &mut counted })?;
+            let took_ns = self.pass(phase, number, if does_count { sums } else { &mut counted })?;
             if does_count {
                 elapsed_ns += took_ns;
             }
@@ -95,31 +99,36 @@ impl Passes<'_> {
     }
 
     /// Executes a phase on one file and returns its time in nanoseconds.
-    fn pass(&mut self, kind: Kind, number: usize, sums: &mut Counted) -> Result<u64, Failure> {
+    fn pass(
+        &mut self,
+        phase: Phase,
+        number: usize,
+        sums: &mut PhaseCounts,
+    ) -> Result<u64, Failure> {
         self.site.go_on()?;
         let mut order: Vec<u64> = Vec::new();
-        let moves = if kind.is_random() {
+        let seeks = if phase.is_random() {
             order.extend(0..self.blocks());
             order.shuffle(&mut self.generator);
-            Moves::Random(&order, self.options.alignment)
+            SeekMode::Random(&order, self.options.alignment)
         } else if self.options.pad_calls {
-            Moves::Padded
+            SeekMode::Padded
         } else {
-            Moves::None
+            SeekMode::None
         };
         let pause = Duration::from_nanos(self.options.write_pause_ns);
         let pass = Pass {
             clock: self.site.clock,
-            writes: kind.writes(),
-            moves,
-            pause: (kind.writes() && !pause.is_zero()).then_some(pause),
+            writes: phase.writes(),
+            seeks,
+            pause: (phase.writes() && !pause.is_zero()).then_some(pause),
         };
         let blocks = self.blocks();
         let buffer = self.buffer.bytes_mut();
         let file = &mut self.files[number];
         let (generator, site) = (&mut self.generator, self.site);
-        let act = || pass.over(file, (blocks, buffer), generator, || site.go_on());
-        self.counting.around(sums, act)?.map_err(|error| failed(&error))?
+        let act = || pass.over(file, blocks, buffer, generator, || site.go_on());
+        self.counters.around(sums, act)?.map_err(|error| failed(&error))?
     }
 }
 
@@ -129,20 +138,21 @@ impl Pass<'_> {
     fn over(
         &self,
         file: &mut File,
-        (blocks, buffer): (u64, &mut [u8]),
+        blocks: u64,
+        buffer: &mut [u8],
         generator: &mut impl Rng,
         go_on: impl Fn() -> Result<(), Failure>,
     ) -> io::Result<Result<u64, Failure>> {
         file.rewind()?;
         let start_ticks = self.clock.start();
         for number in 0..usize::try_from(blocks).unwrap_or(usize::MAX) {
-            match self.moves {
-                Moves::None => {}
-                Moves::Padded => {
+            match self.seeks {
+                SeekMode::None => {}
+                SeekMode::Padded => {
                     hint::black_box(generator.next_u64());
                     file.stream_position()?;
                 }
-                Moves::Random(order, alignment) => {
+                SeekMode::Random(order, alignment) => {
                     let draw = hint::black_box(generator.next_u64());
                     let at = offset(order[number], blocks, alignment, draw);
                     file.seek(SeekFrom::Start(at))?;

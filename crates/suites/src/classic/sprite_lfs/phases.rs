@@ -7,7 +7,7 @@ pub(super) const BLOCK_BYTES: u64 = 4096;
 
 /// A phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Phase {
     PreRead,
     SequentialWrite,
     SequentialRead,
@@ -16,7 +16,7 @@ pub(super) enum Kind {
     SequentialReadAgain,
 }
 
-impl Kind {
+impl Phase {
     /// Its name, and a title in words.
     pub(super) fn names(self) -> (&'static str, &'static str) {
         match self {
@@ -50,16 +50,16 @@ impl Kind {
 }
 
 /// The phases in order, each with its number if it is repeated.
-pub(super) fn of(options: &SpriteLfsOptions) -> Vec<(Kind, Option<u32>)> {
+pub(super) fn in_order(options: &SpriteLfsOptions) -> Vec<(Phase, Option<u32>)> {
     let [first, second] = match options.first_write {
-        FirstWrite::Sequential => [Kind::SequentialWrite, Kind::RandomWrite],
-        FirstWrite::Random => [Kind::RandomWrite, Kind::SequentialWrite],
+        FirstWrite::Sequential => [Phase::SequentialWrite, Phase::RandomWrite],
+        FirstWrite::Random => [Phase::RandomWrite, Phase::SequentialWrite],
     };
-    let pre_read = options.pre_read.then_some(Kind::PreRead);
-    let own = [first, Kind::SequentialRead, second, Kind::RandomRead, Kind::SequentialReadAgain];
-    let repeated = |kind: Kind| {
-        let times = if kind.writes() { options.repeat_writes } else { options.repeat_reads };
-        (1..=times).map(move |number| (kind, (times > 1).then_some(number)))
+    let pre_read = options.pre_read.then_some(Phase::PreRead);
+    let own = [first, Phase::SequentialRead, second, Phase::RandomRead, Phase::SequentialReadAgain];
+    let repeated = |phase: Phase| {
+        let times = if phase.writes() { options.repeat_writes } else { options.repeat_reads };
+        (1..=times).map(move |number| (phase, (times > 1).then_some(number)))
     };
     pre_read.into_iter().chain(own).flat_map(repeated).collect()
 }
@@ -83,11 +83,11 @@ mod tests {
     use super::*;
 
     fn names(options: &SpriteLfsOptions) -> Vec<String> {
-        let name = |(kind, number): (Kind, Option<u32>)| match number {
-            Some(number) => format!("{}-{number}", kind.names().0),
-            None => kind.names().0.to_owned(),
+        let name = |(phase, number): (Phase, Option<u32>)| match number {
+            Some(number) => format!("{}-{number}", phase.names().0),
+            None => phase.names().0.to_owned(),
         };
-        of(options).into_iter().map(name).collect()
+        in_order(options).into_iter().map(name).collect()
     }
 
     #[test]

@@ -19,7 +19,7 @@ use workload::{Operation, Workload};
 
 use super::data;
 use crate::benchmark::Benchmark;
-use crate::place::Place;
+use crate::file_set_kind::FileSetKind;
 
 /// For the survey: cold reads, and an fsync after each append.
 pub(crate) fn quick() -> Vec<Benchmark> {
@@ -35,9 +35,9 @@ fn append_fsync() -> Benchmark {
         dimension: Dimension::Io,
         exercises: vec![Dimension::OnDiskLayout, Dimension::Metadata],
         cache_state: CacheState::Any,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             Workload { request_bytes: 4 * data::KIB, ..Workload::new(Operation::AppendFsync) },
-            Place::Data,
+            FileSetKind::Data,
         )
     }
 }
@@ -74,7 +74,7 @@ mod tests {
             let floor = all.iter().find(|other| other.name == *name).expect("it is there");
             assert_eq!(of(floor).layer, Layer::Device);
             assert_eq!(of(floor).workload, own.workload, "{name}");
-            assert_eq!(of(floor).place, own.place, "{name}");
+            assert_eq!(of(floor).file_set, own.file_set, "{name}");
             pairs += 1;
         }
         assert_eq!(pairs, 2 * (2 * 16 + 2 * 7));

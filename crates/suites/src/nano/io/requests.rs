@@ -4,9 +4,9 @@ use record::{CacheState, Dimension};
 use workload::{Access, IoPath, Operation, Workload, WriteMemory};
 
 use crate::benchmark::Benchmark;
+use crate::file_set_kind::FileSetKind;
 use crate::nano::curve::Curve;
 use crate::operations::Layer;
-use crate::place::Place;
 
 /// Direct reads or writes in one order, and the curve that they form.
 #[derive(Clone, Copy)]
@@ -64,9 +64,9 @@ impl Requests<'_> {
             let (benchmark, exercises) = match layer {
                 Layer::FileSystem => {
                     let exercises = vec![Dimension::OnDiskLayout];
-                    (Benchmark::of_operations(workload, Place::Data), exercises)
+                    (Benchmark::from_workload(workload, FileSetKind::Data), exercises)
                 }
-                Layer::Device => (Benchmark::of_device(workload, Place::Data), vec![]),
+                Layer::Device => (Benchmark::on_device(workload, FileSetKind::Data), vec![]),
             };
             Benchmark {
                 dimension: Dimension::Io,

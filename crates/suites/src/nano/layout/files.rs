@@ -13,7 +13,7 @@ use runner::Failure;
 use serde_json::{Value, json};
 use targets::cache::cache_state;
 
-use super::written::Written;
+use super::write_pattern::WritePattern;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
 use crate::findings::Findings;
@@ -34,18 +34,18 @@ pub(super) struct ColdRead {
     /// How many are read.
     pub(super) files_read: usize,
     /// How they are written.
-    pub(super) written: Written,
+    pub(super) pattern: WritePattern,
 }
 
 /// The reads of one execution.
-struct Took {
+struct ReadTimes {
     recorder: Recorder,
     elapsed_ns: u64,
     read_bytes: u64,
 }
 
 /// How files are laid out on the device.
-struct Lie {
+struct Layout {
     extents_per_file: f64,
     run_bytes: f64,
 }
@@ -53,7 +53,7 @@ struct Lie {
 impl ColdRead {
     /// Number of files written: whole groups, and at least as many as are read.
     fn files(&self) -> usize {
-        self.files_read.next_multiple_of(self.written.together())
+        self.files_read.next_multiple_of(self.pattern.together())
     }
 
     fn written_bytes(&self) -> u64 {
@@ -65,12 +65,12 @@ impl ColdRead {
         let paths: Vec<PathBuf> = (0..self.files()).map(path).collect();
         let files: Result<Vec<File>, _> = paths.iter().map(File::create_new).collect();
         let files = files.map_err(|error| failed(&error))?;
-        self.written.write(site, &files, self.file_bytes)?;
+        self.pattern.write(site, &files, self.file_bytes)?;
         site.live.target.sync().map_err(|error| failed(&error))?;
         Ok(paths.into_iter().take(self.files_read).collect())
     }
 
-    fn read(site: &Site<'_>, paths: &[PathBuf]) -> Result<Took, Failure> {
+    fn read(site: &Site<'_>, paths: &[PathBuf]) -> Result<ReadTimes, Failure> {
         let clock = site.clock;
         let files: Result<Vec<File>, _> = paths.iter().map(File::open).collect();
         let mut files = files.map_err(|error| failed(&error))?;
@@ -90,12 +90,12 @@ impl ColdRead {
             recorder.record(start_ticks, clock.end(), clock);
         }
         let elapsed_ns = clock.nanos(clock.ticks().saturating_sub(origin_ticks));
-        Ok(Took { recorder, elapsed_ns, read_bytes })
+        Ok(ReadTimes { recorder, elapsed_ns, read_bytes })
     }
 }
 
 /// The layout of the files. Only queried after reading, since that brings the extents into memory.
-fn lie(paths: &[PathBuf]) -> Result<Lie, Failure> {
+fn layout(paths: &[PathBuf]) -> Result<Layout, Failure> {
     let (mut count, mut runs, mut placed_bytes) = (0, 0, 0);
     for path in paths {
         let file = File::open(path).map_err(|error| failed(&error))?;
@@ -110,7 +110,7 @@ fn lie(paths: &[PathBuf]) -> Result<Lie, Failure> {
     }
     let extents_per_file = count as f64 / paths.len().max(1) as f64;
     // Data stored only in inodes is not part of any run.
-    Ok(Lie { extents_per_file, run_bytes: placed_bytes as f64 / runs.max(1) as f64 })
+    Ok(Layout { extents_per_file, run_bytes: placed_bytes as f64 / runs.max(1) as f64 })
 }
 
 /// The number of runs of extents that are contiguous on the device, and their total bytes.
@@ -143,11 +143,11 @@ impl Experiment for ColdRead {
             ("request_bytes".to_owned(), json!(REQUEST_BYTES)),
             ("file_bytes".to_owned(), json!(self.file_bytes)),
             ("files".to_owned(), json!(self.files_read)),
-            ("written".to_owned(), json!(self.written.name())),
+            ("written".to_owned(), json!(self.pattern.name())),
         ]);
-        if let Some(bytes) = self.written.piece_bytes() {
+        if let Some(bytes) = self.pattern.piece_bytes() {
             parameters.insert("piece_bytes".to_owned(), json!(bytes));
-            parameters.insert("files_written_together".to_owned(), json!(self.written.together()));
+            parameters.insert("files_written_together".to_owned(), json!(self.pattern.together()));
         }
         parameters
     }
@@ -161,7 +161,7 @@ impl Experiment for ColdRead {
         const PIECE_S: f64 = 60e-6;
         const AROUND_S: f64 = 0.03;
         let written_bytes = self.written_bytes();
-        let pieces = self.written.piece_bytes().map_or(0, |bytes| written_bytes / bytes.max(1));
+        let pieces = self.pattern.piece_bytes().map_or(0, |bytes| written_bytes / bytes.max(1));
         let read_bytes = self.files_read as u64 * self.file_bytes;
         let moved_s = (written_bytes + read_bytes) as f64 / BYTES_PER_S;
         Duration::from_secs_f64(AROUND_S + moved_s + pieces as f64 * PIECE_S)
@@ -192,10 +192,10 @@ impl Experiment for ColdRead {
         let counters = site.counters()?;
         let reading = counters.read().map_err(|error| failed(&error))?;
         let took = Self::read(site, &paths)?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&reading);
-        let evidence: CacheEvidence = state::evidence(Some(before), None, &happened);
-        let lie = lie(&paths)?;
-        let inside_inodes = lie.extents_per_file > 0.0 && lie.run_bytes == 0.0;
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&reading);
+        let evidence: CacheEvidence = state::evidence(Some(before), None, &deltas);
+        let layout = layout(&paths)?;
+        let inside_inodes = layout.extents_per_file > 0.0 && layout.run_bytes == 0.0;
         // Data stored in an inode is read along with it, and inodes stay in memory.
         let read_bytes = if inside_inodes { 0 } else { took.read_bytes };
         let claim = Claim::cold_reads(read_bytes);
@@ -208,8 +208,8 @@ impl Experiment for ColdRead {
             metrics: vec![
                 busy_ns / (bytes / MIB),
                 bytes * 1e9 / busy_ns.max(1.0),
-                lie.extents_per_file,
-                lie.run_bytes,
+                layout.extents_per_file,
+                layout.run_bytes,
             ],
             bytes: took.read_bytes,
             elapsed_ns: took.elapsed_ns,

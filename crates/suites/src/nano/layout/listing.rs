@@ -32,7 +32,7 @@ const SPARE_INODES: u64 = 1000;
 
 /// The order in which entries are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum LookupOrder {
     /// As the directory lists them.
     Listing,
     /// As they were made.
@@ -45,11 +45,11 @@ pub(super) struct ColdListing {
     /// Entries of each directory.
     pub(super) entries: u64,
     /// The order in which they are looked up.
-    pub(super) order: Order,
+    pub(super) order: LookupOrder,
 }
 
 /// The times of one execution.
-struct Took {
+struct ListingTimes {
     recorder: Recorder,
     list_ns: u64,
     elapsed_ns: u64,
@@ -89,7 +89,7 @@ impl ColdListing {
             let why = format!("{} of {entries} entries were listed", names.len());
             return Err(Failure::Cell { why });
         }
-        if self.order == Order::Creation {
+        if self.order == LookupOrder::Creation {
             // Names contain numbers with leading zeros, so this is creation order.
             names.sort_unstable();
         }
@@ -104,7 +104,7 @@ impl ColdListing {
         Ok(clock.nanos(listed_ticks.saturating_sub(start_ticks)))
     }
 
-    fn list_all(&self, site: &Site<'_>) -> Result<Took, Failure> {
+    fn list_all(&self, site: &Site<'_>) -> Result<ListingTimes, Failure> {
         let clock = site.clock;
         let origin_ticks = clock.ticks();
         let mut recorder = Recorder::new(origin_ticks, clock.ticks_of(1_000_000));
@@ -114,7 +114,7 @@ impl ColdListing {
             list_ns += self.list(site, number, &mut recorder)?;
         }
         let elapsed_ns = clock.nanos(clock.ticks().saturating_sub(origin_ticks));
-        Ok(Took { recorder, list_ns, elapsed_ns })
+        Ok(ListingTimes { recorder, list_ns, elapsed_ns })
     }
 }
 
@@ -130,8 +130,8 @@ impl Experiment for ColdListing {
 
     fn parameters(&self) -> BTreeMap<String, Value> {
         let order = match self.order {
-            Order::Listing => "listing",
-            Order::Creation => "creation",
+            LookupOrder::Listing => "listing",
+            LookupOrder::Creation => "creation",
         };
         BTreeMap::from([
             ("operation".to_owned(), json!("readdir and stat")),
@@ -191,8 +191,8 @@ impl Experiment for ColdListing {
         let counters = site.counters()?;
         let reading = counters.read().map_err(|error| failed(&error))?;
         let took = self.list_all(site)?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&reading);
-        let evidence: CacheEvidence = state::evidence(None, None, &happened);
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&reading);
+        let evidence: CacheEvidence = state::evidence(None, None, &deltas);
         // Any read from the device shows that not everything was in memory; how much is not known
         // in advance.
         let claim = Claim::cold_reads(1);
@@ -204,8 +204,8 @@ impl Experiment for ColdListing {
             metrics: vec![
                 took.recorder.busy_ns() as f64 / entries,
                 took.list_ns as f64 / entries,
-                happened.device_reads.unwrap_or(0) as f64 / entries,
-                happened.device_read_bytes.unwrap_or(0) as f64 / entries,
+                deltas.device_reads.unwrap_or(0) as f64 / entries,
+                deltas.device_read_bytes.unwrap_or(0) as f64 / entries,
             ],
             elapsed_ns: took.elapsed_ns,
             recorder: Some(took.recorder),

@@ -2,7 +2,7 @@
 
 use record::{CacheState, Dimension};
 
-use super::listing::{ColdListing, Order};
+use super::listing::{ColdListing, LookupOrder};
 use crate::benchmark::Benchmark;
 use crate::nano::curve::Curve;
 
@@ -24,15 +24,16 @@ pub(super) fn curves() -> Vec<Benchmark> {
         title: "readdir, then stat in creation order, cold",
         ..listing
     };
-    [by_entries(&listing, Order::Listing), by_entries(&creation, Order::Creation)].concat()
+    [by_entries(&listing, LookupOrder::Listing), by_entries(&creation, LookupOrder::Creation)]
+        .concat()
 }
 
-fn by_entries(curve: &Curve<'_>, order: Order) -> Vec<Benchmark> {
+fn by_entries(curve: &Curve<'_>, order: LookupOrder) -> Vec<Benchmark> {
     curve.points(&ENTRIES, |entries| Benchmark {
         dimension: Dimension::OnDiskLayout,
         exercises: vec![Dimension::Metadata, Dimension::Io],
         cache_state: CacheState::Cold,
         rank: if entries >= LONG { RANK_OF_LONG } else { 0 },
-        ..Benchmark::of_experiment("", "", ColdListing { entries, order })
+        ..Benchmark::from_experiment("", "", ColdListing { entries, order })
     })
 }

@@ -8,7 +8,7 @@ mod files;
 mod listing;
 mod lists;
 mod reads;
-mod written;
+mod write_pattern;
 
 use crate::benchmark::Benchmark;
 

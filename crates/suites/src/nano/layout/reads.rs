@@ -3,7 +3,7 @@
 use record::{CacheState, Dimension};
 
 use super::files::ColdRead;
-use super::written::{Allocation, Written};
+use super::write_pattern::{Allocation, WritePattern};
 use crate::benchmark::Benchmark;
 use crate::nano::curve::{Curve, usize_of};
 
@@ -18,16 +18,16 @@ const PIECE_BYTES: u64 = 16 * KIB;
 
 /// Small forms of two points.
 pub(super) fn quick() -> Vec<Benchmark> {
-    let one = |name, title, written| {
-        cold(name, title, ColdRead { file_bytes: MIB, files_read: 2, written })
+    let one = |name, title, pattern| {
+        cold(name, title, ColdRead { file_bytes: MIB, files_read: 2, pattern })
     };
     let (files, piece_bytes, allocation) = (2, PIECE_BYTES, Allocation::ByPiece);
     vec![
-        one("read-written-at-once", "read of a file written in one go, cold", Written::AtOnce),
+        one("read-written-at-once", "read of a file written in one go, cold", WritePattern::AtOnce),
         one(
             "read-written-in-turn",
             "read of a file interleaved with another, cold",
-            Written::Interleaved { files, piece_bytes, allocation },
+            WritePattern::Interleaved { files, piece_bytes, allocation },
         ),
     ]
 }
@@ -46,7 +46,7 @@ fn cold(name: &str, title: &str, read: ColdRead) -> Benchmark {
         dimension: Dimension::OnDiskLayout,
         exercises: vec![Dimension::Io, Dimension::Caching],
         cache_state: CacheState::Cold,
-        ..Benchmark::of_experiment(name, title, read)
+        ..Benchmark::from_experiment(name, title, read)
     }
 }
 
@@ -61,7 +61,7 @@ fn by_file_size() -> Vec<Benchmark> {
     let sizes: Vec<u64> = (12..=26).step_by(2).map(|log2| 1 << log2).collect();
     curve.points(&sizes, |file_bytes| {
         let files_read = usize_of((4 * MIB / file_bytes).clamp(1, 64));
-        cold("", "", ColdRead { file_bytes, files_read, written: Written::AtOnce })
+        cold("", "", ColdRead { file_bytes, files_read, pattern: WritePattern::AtOnce })
     })
 }
 
@@ -77,8 +77,8 @@ fn in_turn_by_files(allocation: Allocation) -> Vec<Benchmark> {
     let curve = Curve { name, title, axis: "interleaved files", unit: "count" };
     curve.points(&[1, 2, 4, 8, 16], |files| {
         let files = usize_of(files);
-        let written = Written::Interleaved { files, piece_bytes: PIECE_BYTES, allocation };
-        of_pieces(written)
+        let pattern = WritePattern::Interleaved { files, piece_bytes: PIECE_BYTES, allocation };
+        cold_reads_of(pattern)
     })
 }
 
@@ -91,7 +91,7 @@ fn in_turn_by_piece() -> Vec<Benchmark> {
     };
     curve.points(&pieces(), |piece_bytes| {
         let (files, allocation) = (4, Allocation::ByPiece);
-        of_pieces(Written::Interleaved { files, piece_bytes, allocation })
+        cold_reads_of(WritePattern::Interleaved { files, piece_bytes, allocation })
     })
 }
 
@@ -102,11 +102,11 @@ fn shuffled_by_piece() -> Vec<Benchmark> {
         axis: "piece size",
         unit: "bytes",
     };
-    curve.points(&pieces(), |piece_bytes| of_pieces(Written::Shuffled { piece_bytes }))
+    curve.points(&pieces(), |piece_bytes| cold_reads_of(WritePattern::Shuffled { piece_bytes }))
 }
 
-fn of_pieces(written: Written) -> Benchmark {
-    cold("", "", ColdRead { file_bytes: FILE_BYTES, files_read: FILES_READ, written })
+fn cold_reads_of(pattern: WritePattern) -> Benchmark {
+    cold("", "", ColdRead { file_bytes: FILE_BYTES, files_read: FILES_READ, pattern })
 }
 
 fn pieces() -> Vec<u64> {

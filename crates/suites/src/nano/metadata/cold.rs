@@ -8,7 +8,7 @@
 use record::CacheState;
 use workload::Operation;
 
-use super::{Named, SIZES, all, sizes_of};
+use super::{NamedOperation, SIZES, all, sizes_of};
 use crate::benchmark::Benchmark;
 
 /// The operations whose points are left out last.
@@ -22,11 +22,11 @@ const FIRST: [Operation; 5] = [
 
 /// Curves over directory size.
 pub(super) fn curves() -> Vec<Benchmark> {
-    let is_there = |one: &Named| one.operation != Operation::Close;
-    all().filter(is_there).flat_map(of_sizes).collect()
+    let is_there = |one: &NamedOperation| one.operation != Operation::Close;
+    all().filter(is_there).flat_map(by_directory_size).collect()
 }
 
-fn of_sizes(named: Named) -> Vec<Benchmark> {
+fn by_directory_size(named: NamedOperation) -> Vec<Benchmark> {
     // On some file systems, opening a directory reads ahead the first block of its list
     // (xfs_dir_open), which is all of a short list. So where only the list is looked at, lists are
     // longer.

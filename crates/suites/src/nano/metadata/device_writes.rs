@@ -4,20 +4,20 @@
 use record::{CacheState, Dimension};
 use workload::{DirectorySync, Workload};
 
-use super::{CHANGING, ENTRIES, Named};
+use super::{CHANGING, ENTRIES, NamedOperation};
 use crate::benchmark::Benchmark;
+use crate::file_set_kind::{DirectorySpec, FileSetKind};
 use crate::operations::Question;
-use crate::place::{Directories, Place};
 
 /// What the device writes for each change, if many share one sync and if each is made durable by
 /// itself.
 pub(super) fn both() -> Vec<Benchmark> {
-    let synced = |named: Named, directory_sync| {
+    let synced = |named: NamedOperation, directory_sync| {
         let (suffix, words) = match directory_sync {
             DirectorySync::Never => ("sync", "100, then a sync"),
             DirectorySync::EachOperation => ("fsync", "each followed by an fsync of the directory"),
         };
-        let set = Directories { additions: 100, ..Directories::of(ENTRIES) };
+        let set = DirectorySpec { additions: 100, ..DirectorySpec::with_entries(ENTRIES) };
         let workload = Workload { directory_sync, ..Workload::new(named.operation) };
         Benchmark {
             name: format!("{}-{suffix}", named.name),
@@ -26,9 +26,9 @@ pub(super) fn both() -> Vec<Benchmark> {
             // Warming up with a change would leave more to be written.
             cache_state: CacheState::Any,
             rank: 1 + named.rank,
-            ..Benchmark::of_operations(workload, Place::Directories(set))
+            ..Benchmark::from_workload(workload, FileSetKind::Directories(set))
         }
-        .asked(Question::DeviceWrites)
+        .answering(Question::DeviceWrites)
     };
     let both = |named| {
         [DirectorySync::Never, DirectorySync::EachOperation].map(|sync| synced(named, sync))

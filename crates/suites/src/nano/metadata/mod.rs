@@ -8,7 +8,7 @@
 
 mod cold;
 mod device_writes;
-mod form;
+mod directory_shape;
 mod processes;
 mod truncate;
 mod whole_files;
@@ -18,17 +18,17 @@ use workload::{Access, Operation, Workload};
 
 use super::curve::Curve;
 use crate::benchmark::Benchmark;
-use crate::place::{Directories, Place};
+use crate::file_set_kind::{DirectorySpec, FileSetKind};
 
 /// For the survey: nine operations in directories of 100 and of 10,000, and small files that are
 /// written or read whole.
 pub(crate) fn quick() -> Vec<Benchmark> {
-    let sizes = [(Place::SmallDirectories, "100"), (Place::LargeDirectory, "10,000")];
-    let on_names = sizes.into_iter().flat_map(|(place, entries)| metadata(place, entries));
+    let sizes = [(FileSetKind::SmallDirectories, "100"), (FileSetKind::LargeDirectory, "10,000")];
+    let on_names = sizes.into_iter().flat_map(|(file_set, entries)| metadata(file_set, entries));
     on_names.chain(whole_files::quick()).collect()
 }
 
-fn metadata(place: Place, entries: &str) -> Vec<Benchmark> {
+fn metadata(file_set: FileSetKind, entries: &str) -> Vec<Benchmark> {
     let operations = [
         ("create", "create", Operation::Create),
         ("open-close", "open and close", Operation::OpenClose),
@@ -46,9 +46,9 @@ fn metadata(place: Place, entries: &str) -> Vec<Benchmark> {
         dimension: Dimension::Metadata,
         exercises: vec![Dimension::InMemory],
         cache_state: CacheState::Warm,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             Workload { access: access_of_names(operation), ..Workload::new(operation) },
-            place,
+            file_set,
         )
     };
     operations.into_iter().map(benchmark).collect()
@@ -66,7 +66,7 @@ const ENTRIES: u64 = 1_000;
 
 /// An operation on names, as named in curves.
 #[derive(Clone, Copy, Debug)]
-struct Named {
+struct NamedOperation {
     name: &'static str,
     title: &'static str,
     operation: Operation,
@@ -74,17 +74,22 @@ struct Named {
     rank: u32,
 }
 
-const fn named(name: &'static str, title: &'static str, operation: Operation, rank: u32) -> Named {
-    Named { name, title, operation, rank }
+const fn named(
+    name: &'static str,
+    title: &'static str,
+    operation: Operation,
+    rank: u32,
+) -> NamedOperation {
+    NamedOperation { name, title, operation, rank }
 }
 
-const STAT: Named = named("stat", "stat", Operation::StatPresent, 0);
-const STAT_MISSING: Named =
+const STAT: NamedOperation = named("stat", "stat", Operation::StatPresent, 0);
+const STAT_MISSING: NamedOperation =
     named("stat-missing", "stat of a missing name", Operation::StatMissing, 1);
-const OPEN_CLOSE: Named = named("open-close", "open and close", Operation::OpenClose, 1);
-const READDIR: Named = named("readdir", "readdir", Operation::Readdir, 0);
+const OPEN_CLOSE: NamedOperation = named("open-close", "open and close", Operation::OpenClose, 1);
+const READDIR: NamedOperation = named("readdir", "readdir", Operation::Readdir, 0);
 /// Operations that change nothing.
-const LOOKING: [Named; 7] = [
+const LOOKING: [NamedOperation; 7] = [
     STAT,
     STAT_MISSING,
     named("access", "access", Operation::CheckAccess, 2),
@@ -93,11 +98,11 @@ const LOOKING: [Named; 7] = [
     OPEN_CLOSE,
     READDIR,
 ];
-const CREATE: Named = named("create", "create", Operation::Create, 0);
-const UNLINK: Named = named("unlink", "unlink", Operation::Unlink, 0);
-const RENAME: Named = named("rename", "rename", Operation::Rename, 1);
+const CREATE: NamedOperation = named("create", "create", Operation::Create, 0);
+const UNLINK: NamedOperation = named("unlink", "unlink", Operation::Unlink, 0);
+const RENAME: NamedOperation = named("rename", "rename", Operation::Rename, 1);
 /// Operations that change directories.
-const CHANGING: [Named; 7] = [
+const CHANGING: [NamedOperation; 7] = [
     CREATE,
     UNLINK,
     RENAME,
@@ -109,16 +114,22 @@ const CHANGING: [Named; 7] = [
 
 /// Its curves.
 pub(super) fn curves() -> Vec<Benchmark> {
-    [form::curves(), cold::curves(), processes::pairs(), device_writes::both(), truncate::curve()]
-        .concat()
+    [
+        directory_shape::curves(),
+        cold::curves(),
+        processes::pairs(),
+        device_writes::both(),
+        truncate::curve(),
+    ]
+    .concat()
 }
 
 /// All operations on names.
-fn all() -> impl Iterator<Item = Named> {
+fn all() -> impl Iterator<Item = NamedOperation> {
     LOOKING.into_iter().chain(CHANGING)
 }
 
-fn of(named: Named, set: Directories, cache_state: CacheState) -> Benchmark {
+fn benchmark_of(named: NamedOperation, set: DirectorySpec, cache_state: CacheState) -> Benchmark {
     let operation = named.operation;
     let access = match cache_state {
         // The second time, its attributes would be in memory.
@@ -129,9 +140,9 @@ fn of(named: Named, set: Directories, cache_state: CacheState) -> Benchmark {
         dimension: Dimension::Metadata,
         exercises: vec![Dimension::InMemory],
         cache_state,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             Workload { access, ..Workload::new(operation) },
-            Place::Directories(set),
+            FileSetKind::Directories(set),
         )
     }
 }
@@ -143,7 +154,7 @@ const SIZES: [(u64, u32); 6] =
 
 /// The curve of an operation over directory size.
 fn sizes_of(
-    named: Named,
+    named: NamedOperation,
     cache_state: CacheState,
     sizes: &[(u64, u32)],
     rank: u32,
@@ -156,7 +167,8 @@ fn sizes_of(
         axis: "directory size",
         unit: "count",
     };
-    let benchmark = |entries| of(named, Directories::of(entries), cache_state);
+    let benchmark =
+        |entries| benchmark_of(named, DirectorySpec::with_entries(entries), cache_state);
     ranked(&curve, sizes, rank + named.rank, benchmark)
 }
 
@@ -177,31 +189,35 @@ mod tests {
     use super::*;
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one of them")]
-    fn place(name: &str) -> Directories {
+    fn file_set(name: &str) -> DirectorySpec {
         let all = curves();
         let found = all.iter().find(|one| one.name == name).expect("it is declared");
-        match found.operations().expect("it is one of operations").place {
-            Place::Directories(set) => set,
+        match found.operations().expect("it is one of operations").file_set {
+            FileSetKind::Directories(set) => set,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn each_curve_leaves_the_base_point_along_its_own_axis() {
-        let base = Directories::of(1_000);
-        assert_eq!(place("stat-by-directory-size-1000"), base);
-        assert_eq!(place("stat-by-path-depth-1"), base);
-        assert_eq!(place("stat-by-name-length-12"), base);
-        assert_eq!(place("stat-by-name-length-5"), Directories { name_bytes: 5, ..base });
-        assert_eq!(place("stat-by-path-depth-16"), Directories { depth: 16, ..base });
-        assert_eq!(place("create-by-name-length-255"), Directories { name_bytes: 255, ..base });
-        assert_eq!(place("create-by-directory-size-1000000").entries, 1_000_000);
+        let base = DirectorySpec::with_entries(1_000);
+        assert_eq!(file_set("stat-by-directory-size-1000"), base);
+        assert_eq!(file_set("stat-by-path-depth-1"), base);
+        assert_eq!(file_set("stat-by-name-length-12"), base);
+        assert_eq!(file_set("stat-by-name-length-5"), DirectorySpec { name_bytes: 5, ..base });
+        assert_eq!(file_set("stat-by-path-depth-16"), DirectorySpec { depth: 16, ..base });
+        assert_eq!(
+            file_set("create-by-name-length-255"),
+            DirectorySpec { name_bytes: 255, ..base }
+        );
+        assert_eq!(file_set("create-by-directory-size-1000000").entries, 1_000_000);
     }
 
     #[test]
     fn directories_that_take_long_to_make_are_left_out_first() {
         let largest = |all: &[Benchmark]| {
-            let entries = |one: &Benchmark| one.operations().map_or(0, |one| one.place.entries());
+            let entries =
+                |one: &Benchmark| one.operations().map_or(0, |one| one.file_set.entries());
             all.iter().map(entries).max()
         };
         let up_to = |rank| -> Vec<Benchmark> {
@@ -212,8 +228,9 @@ mod tests {
         assert_eq!(largest(&curves()), Some(1_000_000));
         let rest = curves().into_iter().filter(|one| one.rank > 7);
         assert!(
-            rest.into_iter()
-                .all(|one| { one.operations().is_some_and(|one| one.place.entries() >= 100_000) })
+            rest.into_iter().all(|one| {
+                one.operations().is_some_and(|one| one.file_set.entries() >= 100_000)
+            })
         );
     }
 }

@@ -9,44 +9,44 @@
 use record::{CacheState, Dimension};
 use workload::{Sharing, Workers, Workload};
 
-use super::{CREATE, ENTRIES, Named, READDIR, STAT, UNLINK, access_of_names, all};
+use super::{CREATE, ENTRIES, NamedOperation, READDIR, STAT, UNLINK, access_of_names, all};
 use crate::benchmark::Benchmark;
+use crate::file_set_kind::{DirectorySpec, FileSetKind};
 use crate::operations::Question;
-use crate::place::{Directories, Place};
 
 /// How many processes, and what they share.
 #[derive(Clone, Copy, Debug)]
-enum Beside {
-    Nobody,
-    OneElsewhere,
-    OneHere,
+enum ProcessLayout {
+    OneProcess,
+    TwoInOwnDirectories,
+    TwoInOneDirectory,
 }
 
-impl Beside {
-    const ALL: [Self; 3] = [Self::Nobody, Self::OneElsewhere, Self::OneHere];
+impl ProcessLayout {
+    const ALL: [Self; 3] = [Self::OneProcess, Self::TwoInOwnDirectories, Self::TwoInOneDirectory];
 
     fn name(self) -> &'static str {
         match self {
-            Self::Nobody => "one-process",
-            Self::OneElsewhere => "two-processes-own",
-            Self::OneHere => "two-processes-shared",
+            Self::OneProcess => "one-process",
+            Self::TwoInOwnDirectories => "two-processes-own",
+            Self::TwoInOneDirectory => "two-processes-shared",
         }
     }
 
     fn title(self) -> &'static str {
         match self {
-            Self::Nobody => "one process",
-            Self::OneElsewhere => "two processes in own directories",
-            Self::OneHere => "two processes in one directory",
+            Self::OneProcess => "one process",
+            Self::TwoInOwnDirectories => "two processes in own directories",
+            Self::TwoInOneDirectory => "two processes in one directory",
         }
     }
 
     /// How many processes, and what they share.
     fn threads(self) -> (usize, Sharing) {
         match self {
-            Self::Nobody => (1, Sharing::Same),
-            Self::OneElsewhere => (2, Sharing::Own),
-            Self::OneHere => (2, Sharing::Same),
+            Self::OneProcess => (1, Sharing::Same),
+            Self::TwoInOwnDirectories => (2, Sharing::Own),
+            Self::TwoInOneDirectory => (2, Sharing::Same),
         }
     }
 }
@@ -56,22 +56,22 @@ const LARGE: u64 = 10_000;
 
 /// All operations at the point common to the curves, and some in large directories.
 pub(super) fn pairs() -> Vec<Benchmark> {
-    let usual = all().flat_map(|named| pair(named, ENTRIES, 4));
+    let usual = all().flat_map(|named| layouts_of(named, ENTRIES, 4));
     let large = [STAT, READDIR, CREATE, UNLINK].into_iter();
-    usual.chain(large.flat_map(|named| pair(named, LARGE, 6))).collect()
+    usual.chain(large.flat_map(|named| layouts_of(named, LARGE, 6))).collect()
 }
 
-fn pair(named: Named, entries: u64, rank: u32) -> Vec<Benchmark> {
-    Beside::ALL.map(|beside| one(named, beside, entries, rank)).to_vec()
+fn layouts_of(named: NamedOperation, entries: u64, rank: u32) -> Vec<Benchmark> {
+    ProcessLayout::ALL.map(|layout| benchmark(named, layout, entries, rank)).to_vec()
 }
 
-fn one(named: Named, beside: Beside, entries: u64, rank: u32) -> Benchmark {
+fn benchmark(named: NamedOperation, layout: ProcessLayout, entries: u64, rank: u32) -> Benchmark {
     let (suffix, words) = match entries {
         LARGE => ("-10000", ", directory of 10,000"),
         _ => ("", ""),
     };
-    let name = |beside: Beside| format!("{}-{}{suffix}", named.name, beside.name());
-    let (threads, sharing) = beside.threads();
+    let name = |layout: ProcessLayout| format!("{}-{}{suffix}", named.name, layout.name());
+    let (threads, sharing) = layout.threads();
     let workload = Workload {
         access: access_of_names(named.operation),
         workers: Workers::Processes,
@@ -79,30 +79,38 @@ fn one(named: Named, beside: Beside, entries: u64, rank: u32) -> Benchmark {
         sharing,
         ..Workload::new(named.operation)
     };
-    let baseline = if let Beside::Nobody = beside { None } else { Some(name(Beside::Nobody)) };
-    let exercises = if let Beside::Nobody = beside {
+    let baseline = if let ProcessLayout::OneProcess = layout {
+        None
+    } else {
+        Some(name(ProcessLayout::OneProcess))
+    };
+    let exercises = if let ProcessLayout::OneProcess = layout {
         vec![Dimension::InMemory]
     } else {
         vec![Dimension::InMemory, Dimension::Scaling]
     };
     Benchmark {
-        name: name(beside),
-        title: format!("{}, {}{words}", named.title, beside.title()),
+        name: name(layout),
+        title: format!("{}, {}{words}", named.title, layout.title()),
         dimension: Dimension::Metadata,
         exercises,
         cache_state: CacheState::Warm,
         baseline,
         rank: rank + named.rank,
-        ..Benchmark::of_operations(workload, place(entries))
+        ..Benchmark::from_workload(workload, file_set(entries))
     }
-    .asked(Question::Throughput)
+    .answering(Question::Throughput)
 }
 
 /// A directory for each. A process adds at most a quarter, enough to run beside the other for much
 /// longer than both take to start, and in a large one a tenth.
-fn place(entries: u64) -> Place {
+fn file_set(entries: u64) -> FileSetKind {
     let additions = if entries == LARGE { entries / 10 } else { entries / 4 };
-    Place::Directories(Directories { count: 2, additions, ..Directories::of(entries) })
+    FileSetKind::Directories(DirectorySpec {
+        count: 2,
+        additions,
+        ..DirectorySpec::with_entries(entries)
+    })
 }
 
 #[cfg(test)]
@@ -118,7 +126,7 @@ mod tests {
         for operation in Operation::ALL.into_iter().filter(on_names) {
             let is_it = |one: &&Benchmark| {
                 let of = one.operations().expect("it is one of operations");
-                of.workload.operation == operation && of.place == place(ENTRIES)
+                of.workload.operation == operation && of.file_set == file_set(ENTRIES)
             };
             let found: Vec<&Benchmark> = pairs.iter().filter(is_it).collect();
             let [one, own, shared] = found[..] else { panic!("{operation:?}: {}", found.len()) };

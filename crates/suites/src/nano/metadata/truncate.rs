@@ -5,8 +5,8 @@ use workload::{Operation, Workload};
 
 use super::ranked;
 use crate::benchmark::Benchmark;
+use crate::file_set_kind::FileSetKind;
 use crate::nano::curve::{Curve, usize_of};
-use crate::place::Place;
 
 /// Truncation to nothing, which frees blocks.
 pub(super) fn curve() -> Vec<Benchmark> {
@@ -19,9 +19,9 @@ pub(super) fn curve() -> Vec<Benchmark> {
     let benchmark = |bytes| Benchmark {
         exercises: vec![Dimension::OnDiskLayout, Dimension::InMemory],
         cache_state: CacheState::Warm,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             Workload { request_bytes: usize_of(bytes), ..Workload::new(Operation::Truncate) },
-            Place::Data,
+            FileSetKind::Data,
         )
     };
     ranked(&curve, &[(4 << 10, 0), (64 << 10, 1), (1 << 20, 0), (16 << 20, 2)], 2, benchmark)

@@ -6,7 +6,7 @@ use record::{CacheState, Dimension};
 use workload::{Access, Operation, Workload};
 
 use crate::benchmark::Benchmark;
-use crate::place::{Directories, Place};
+use crate::file_set_kind::{DirectorySpec, FileSetKind};
 
 const KIB: u64 = 1024;
 /// The size of a file, and the number of directories of 100 such files: few enough to be made for
@@ -19,22 +19,22 @@ pub(super) fn quick() -> Vec<Benchmark> {
 }
 
 fn both(file_bytes: u64, count: usize) -> [Benchmark; 2] {
-    let of_hundred = Directories::of(100);
+    let of_hundred = DirectorySpec::with_entries(100);
     let additions = count as u64 * of_hundred.entries / 2;
-    let set = Directories { count, additions, entry_bytes: file_bytes, ..of_hundred };
+    let set = DirectorySpec { count, additions, entry_bytes: file_bytes, ..of_hundred };
     let benchmark = |name: &str, title: &str, operation| Benchmark {
         name: format!("{name}-{}k", file_bytes / KIB),
         title: format!("{title} of {} KiB", file_bytes / KIB),
         dimension: Dimension::Metadata,
         exercises: vec![Dimension::InMemory],
         cache_state: CacheState::Warm,
-        ..Benchmark::of_operations(
+        ..Benchmark::from_workload(
             Workload {
                 access: Access::Uniform,
                 request_bytes: usize::try_from(file_bytes).unwrap_or(usize::MAX),
                 ..Workload::new(operation)
             },
-            Place::Directories(set),
+            FileSetKind::Directories(set),
         )
     };
     [
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(names, ["new-file-4k", "read-file-4k", "new-file-32k", "read-file-32k"]);
         for one in quick() {
             let of = one.operations().expect("it is one of operations");
-            let entry_bytes = of.place.directory_set().entry_bytes;
+            let entry_bytes = of.file_set.directory_set().entry_bytes;
             assert_eq!(of.workload.request_bytes as u64, entry_bytes, "{}", one.name);
         }
     }

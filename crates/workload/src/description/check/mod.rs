@@ -139,7 +139,7 @@ fn check_preadv2(workload: &Workload, options: Preadv2Options) -> Result<(), Wor
             "the page cache with RWF_DONTCACHE",
         ),
         (
-            operation == Operation::Read && flags != flags.of_reads(),
+            operation == Operation::Read && flags != flags.for_reads(),
             "no RWF_DSYNC, RWF_SYNC or RWF_APPEND, which apply only to writes",
         ),
         (

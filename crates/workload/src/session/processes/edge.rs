@@ -39,11 +39,11 @@ pub(super) fn exit_now(status: c_int) -> ! {
 }
 
 /// A value in memory that this process shares with children forked later.
-pub(in crate::session) struct Shared<T> {
+pub(in crate::session) struct SharedMapping<T> {
     at: NonNull<T>,
 }
 
-impl<T: Sync> Shared<T> {
+impl<T: Sync> SharedMapping<T> {
     /// Moves `value` into shared memory.
     pub(in crate::session) fn new(value: T) -> io::Result<Self> {
         const { assert!(!std::mem::needs_drop::<T>(), "nobody drops it") }
@@ -59,7 +59,7 @@ impl<T: Sync> Shared<T> {
     }
 }
 
-impl<T> Deref for Shared<T> {
+impl<T> Deref for SharedMapping<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -69,7 +69,7 @@ impl<T> Deref for Shared<T> {
     }
 }
 
-impl<T> Drop for Shared<T> {
+impl<T> Drop for SharedMapping<T> {
     fn drop(&mut self) {
         // SAFETY: the mapping has this length, and no reference outlives self. A child has its own
         // mapping.
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_shared_value_is_what_was_put_there_and_can_be_changed() {
-        let shared = Shared::new(AtomicU32::new(7)).expect("a page can be mapped");
+        let shared = SharedMapping::new(AtomicU32::new(7)).expect("a page can be mapped");
         shared.fetch_add(1, Ordering::Relaxed);
         assert_eq!(shared.load(Ordering::Relaxed), 8);
     }

@@ -20,36 +20,36 @@ use rustix::process::{
 };
 
 use super::AnyStep;
-use super::outcome::Part;
-use super::run::{Meeting, Start, Trouble};
+use super::outcome::ThreadResult;
+use super::run::{Rendezvous, SharedRun, WorkerError};
 use crate::error::EngineError;
 
-pub(super) use edge::Shared;
+pub(super) use edge::SharedMapping;
 use edge::{Forked, exit_now, fork_alone};
 
 /// Runs each step in its own process. Fails if one cannot be started, in which case none has run.
 pub(super) fn run_all<C: Clock>(
-    start: &Start<'_, C>,
+    start: &SharedRun<'_, C>,
     steps: Vec<AnyStep>,
-) -> io::Result<Vec<Result<Part, Trouble>>> {
+) -> io::Result<Vec<Result<ThreadResult, WorkerError>>> {
     let mut workers = Vec::with_capacity(steps.len());
     for (number, step) in steps.into_iter().enumerate() {
         let body = || wire::encode(start.run_one(number, step));
-        match Worker::start(body) {
+        match WorkerProcess::start(body) {
             Ok(worker) => workers.push(worker),
             Err(error) => {
-                start.meeting.call_off();
-                wait_for_all(&mut workers, start.meeting)?;
+                start.rendezvous.call_off();
+                wait_for_all(&mut workers, start.rendezvous)?;
                 return Err(error);
             }
         }
     }
-    wait_for_all(&mut workers, start.meeting)?;
-    workers.into_iter().map(Worker::into_part).collect()
+    wait_for_all(&mut workers, start.rendezvous)?;
+    workers.into_iter().map(WorkerProcess::into_part).collect()
 }
 
 /// A process that runs one step.
-struct Worker {
+struct WorkerProcess {
     pid: Pid,
     /// A pidfd, readable once the process has ended.
     ending: OwnedFd,
@@ -59,7 +59,7 @@ struct Worker {
     is_well: bool,
 }
 
-impl Worker {
+impl WorkerProcess {
     fn start(body: impl FnOnce() -> Vec<u8>) -> io::Result<Self> {
         let mut results = File::from(memfd_create("fsprism-worker", MemfdFlags::CLOEXEC)?);
         match fork_alone()? {
@@ -78,10 +78,10 @@ impl Worker {
         }
     }
 
-    fn into_part(mut self) -> io::Result<Result<Part, Trouble>> {
+    fn into_part(mut self) -> io::Result<Result<ThreadResult, WorkerError>> {
         if !self.is_well {
             let message = "it exited before it had finished its operations".to_owned();
-            return Ok(Err(Trouble::Engine(EngineError::Worker { message })));
+            return Ok(Err(WorkerError::Engine(EngineError::Worker { message })));
         }
         let mut bytes = Vec::new();
         self.results.rewind()?;
@@ -91,7 +91,7 @@ impl Worker {
 }
 
 /// Waits until all have ended. If one fails, releases those that wait for it.
-fn wait_for_all(workers: &mut [Worker], meeting: &Meeting) -> io::Result<()> {
+fn wait_for_all(workers: &mut [WorkerProcess], rendezvous: &Rendezvous) -> io::Result<()> {
     while workers.iter().any(|worker| !worker.has_ended) {
         let running = workers.iter().filter(|worker| !worker.has_ended);
         let mut endings: Vec<PollFd<'_>> =
@@ -106,7 +106,7 @@ fn wait_for_all(workers: &mut [Worker], meeting: &Meeting) -> io::Result<()> {
                 worker.has_ended = true;
                 worker.is_well = status.exit_status() == Some(0);
                 if !worker.is_well {
-                    meeting.call_off();
+                    rendezvous.call_off();
                 }
             }
         }

@@ -3,17 +3,17 @@
 use measure::Recorder;
 
 use super::super::course::{Course, Stretch};
-use super::super::outcome::Part;
-use super::super::run::Trouble;
+use super::super::outcome::ThreadResult;
+use super::super::run::WorkerError;
 use crate::error::EngineError;
-use crate::round::Span;
+use crate::round::TickSpan;
 use crate::run_loop::{LoopOutcome, Tally};
 
 /// The first byte of a result.
 const PART: u8 = 0;
 const TROUBLE: u8 = 1;
 
-pub(super) fn encode(result: Result<Part, Trouble>) -> Vec<u8> {
+pub(super) fn encode(result: Result<ThreadResult, WorkerError>) -> Vec<u8> {
     match result {
         Ok(part) => {
             let LoopOutcome { operations, bytes, interrupted } = part.outcome;
@@ -45,16 +45,16 @@ pub(super) fn encode(result: Result<Part, Trouble>) -> Vec<u8> {
         }
         Err(trouble) => {
             let message = match trouble {
-                Trouble::Engine(error) => error.to_string(),
-                Trouble::Call(call, errno) => format!("{call} failed: {errno}"),
+                WorkerError::Engine(error) => error.to_string(),
+                WorkerError::Call(call, errno) => format!("{call} failed: {errno}"),
             };
             std::iter::once(TROUBLE).chain(message.into_bytes()).collect()
         }
     }
 }
 
-pub(super) fn decode(bytes: &[u8]) -> Result<Part, Trouble> {
-    let failed = |message: String| Trouble::Engine(EngineError::Worker { message });
+pub(super) fn decode(bytes: &[u8]) -> Result<ThreadResult, WorkerError> {
+    let failed = |message: String| WorkerError::Engine(EngineError::Worker { message });
     match bytes.split_first() {
         Some((&PART, rest)) => part(rest).ok_or_else(|| failed("its result is damaged".to_owned())),
         Some((_, message)) => Err(failed(String::from_utf8_lossy(message).into_owned())),
@@ -62,7 +62,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Part, Trouble> {
     }
 }
 
-fn part(bytes: &[u8]) -> Option<Part> {
+fn part(bytes: &[u8]) -> Option<ThreadResult> {
     let (words, []) = bytes.as_chunks() else { return None };
     let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
     let ([operations, bytes, interrupted, checked_bytes, rest @ ..], words): (&[u64; 14], _) =
@@ -71,11 +71,11 @@ fn part(bytes: &[u8]) -> Option<Part> {
     let [processor_ns, thread_ns, start_read_bytes, waited_ns, read_bytes] = rest;
     let told = |&number: &u64| Some(number).filter(|&number| number < u64::MAX);
     let stretch = |&[operations, busy_ns]: &[u64; 2]| Stretch { operations, busy_ns };
-    let span = |&[start_ticks, end_ticks]: &[u64; 2]| Span { start_ticks, end_ticks };
+    let span = |&[start_ticks, end_ticks]: &[u64; 2]| TickSpan { start_ticks, end_ticks };
     let (start, words) = pairs(words)?;
     let (steady, words) = pairs(words)?;
     let (rounds, recorder) = pairs(words)?;
-    Some(Part {
+    Some(ThreadResult {
         recorder: Recorder::from_words(recorder)?,
         course: Course {
             start: start.iter().map(stretch).collect(),
@@ -95,7 +95,7 @@ fn part(bytes: &[u8]) -> Option<Part> {
         tally: Tally { reads: *reads, writes: *writes, would_block: *would_block },
         // Workers have no operations in flight: processes can only make one call after another.
         asynchronous: None,
-        whole: Span { start_ticks: *start_ticks, end_ticks: *end_ticks },
+        whole: TickSpan { start_ticks: *start_ticks, end_ticks: *end_ticks },
         rounds: rounds.iter().map(span).collect(),
     })
 }
@@ -121,13 +121,13 @@ mod tests {
         recorder.record(110, 125, &ManualClock::new());
         let outcome = LoopOutcome { operations: 1, bytes: 4096, interrupted: true };
         let checked_bytes = 9;
-        let span = |start_ticks, end_ticks| Span { start_ticks, end_ticks };
+        let span = |start_ticks, end_ticks| TickSpan { start_ticks, end_ticks };
         let (whole, rounds) = (span(105, 130), vec![span(105, 110), span(120, 125)]);
         let tally = Tally { reads: 3, writes: 4, would_block: 5 };
         let asynchronous = None;
         let stretch = |operations, busy_ns| Stretch { operations, busy_ns };
         let course = Course { start: vec![stretch(1, 9)], steady: vec![stretch(2, 4); 2] };
-        let part = Part {
+        let part = ThreadResult {
             recorder,
             outcome,
             course: course.clone(),
@@ -155,11 +155,11 @@ mod tests {
 
     #[test]
     fn trouble_comes_back_in_words_and_damage_is_noticed() {
-        let said = |result: Result<Part, Trouble>| match result {
-            Err(Trouble::Engine(error)) => error.to_string(),
+        let said = |result: Result<ThreadResult, WorkerError>| match result {
+            Err(WorkerError::Engine(error)) => error.to_string(),
             _ => panic!("there was trouble"),
         };
-        let trouble = Trouble::Engine(EngineError::AlreadyRun);
+        let trouble = WorkerError::Engine(EngineError::AlreadyRun);
         let expected = EngineError::AlreadyRun.to_string();
         assert!(said(decode(&encode(Err(trouble)))).contains(&expected));
         assert!(said(decode(&[])).contains("no result"));

@@ -6,19 +6,19 @@ use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::io_path::Preadv2Options;
 use crate::run_loop::{Step, Tally};
-use crate::steps::Growing;
+use crate::steps::GrowingFile;
 
 /// `pwritev2` of one request at the end of the file.
 #[derive(Debug)]
 pub(crate) struct AppendVectored {
-    growing: Growing<Kernel>,
+    growing: GrowingFile<Kernel>,
     vectored: Vectored,
     tally: Tally,
     moved_bytes: Vec<u64>,
 }
 
 impl AppendVectored {
-    pub(crate) fn new(growing: Growing<Kernel>, options: Preadv2Options) -> Self {
+    pub(crate) fn new(growing: GrowingFile<Kernel>, options: Preadv2Options) -> Self {
         let moved_bytes = vec![0; growing.starts.len()];
         let vectored = Vectored::new(options);
         Self { growing, vectored, tally: Tally::default(), moved_bytes }

@@ -15,7 +15,7 @@ use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::io_path::MapOptions;
 use crate::steps::DataFile;
-use crate::steps::transfer::Spot;
+use crate::steps::transfer::Location;
 
 /// The mapped spans of a thread's files.
 #[derive(Debug)]
@@ -47,14 +47,24 @@ impl Mapped {
 
 impl Path for Mapped {
     #[inline(always)]
-    fn read(&mut self, _files: &[DataFile], spot: Spot, buffer: &mut [u8]) -> Result<u64, Fault> {
-        self.mappings[spot.file].copy_out(index(spot.offset_bytes), buffer);
+    fn read(
+        &mut self,
+        _files: &[DataFile],
+        location: Location,
+        buffer: &mut [u8],
+    ) -> Result<u64, Fault> {
+        self.mappings[location.file].copy_out(index(location.offset_bytes), buffer);
         Ok(buffer.len() as u64)
     }
 
     #[inline(always)]
-    fn write(&mut self, _files: &[DataFile], spot: Spot, request: &[u8]) -> Result<u64, Fault> {
-        self.mappings[spot.file].copy_in(index(spot.offset_bytes), request);
+    fn write(
+        &mut self,
+        _files: &[DataFile],
+        location: Location,
+        request: &[u8],
+    ) -> Result<u64, Fault> {
+        self.mappings[location.file].copy_in(index(location.offset_bytes), request);
         Ok(request.len() as u64)
     }
 }

@@ -22,7 +22,7 @@ use std::fmt;
 use std::path;
 
 use super::DataFile;
-use super::transfer::{Spot, Transfer};
+use super::transfer::{Location, Transfer};
 use crate::buffer::{AlignedBuffer, FILLER, Payload};
 use crate::choose::AnyChooser;
 use crate::content::Content;
@@ -36,10 +36,20 @@ use crate::run_loop::{Step, Tally};
 pub(crate) trait Path: Send + fmt::Debug {
     /// Reads one request. Returns how many bytes were read: fewer than requested if the rest would
     /// block and the path does not wait.
-    fn read(&mut self, files: &[DataFile], spot: Spot, buffer: &mut [u8]) -> Result<u64, Fault>;
+    fn read(
+        &mut self,
+        files: &[DataFile],
+        location: Location,
+        buffer: &mut [u8],
+    ) -> Result<u64, Fault>;
 
     /// Writes one request. Returns how many bytes were written, as for a read.
-    fn write(&mut self, files: &[DataFile], spot: Spot, request: &[u8]) -> Result<u64, Fault>;
+    fn write(
+        &mut self,
+        files: &[DataFile],
+        location: Location,
+        request: &[u8],
+    ) -> Result<u64, Fault>;
 
     /// Writes out what the path itself still buffers for a file.
     fn flush(&mut self, _file: usize) -> Result<(), Fault> {
@@ -63,14 +73,14 @@ pub(crate) struct Requests {
 
 /// The state of the request in a slot.
 #[derive(Debug, Clone, Copy, Default)]
-struct Progress {
+struct SlotProgress {
     direction: Direction,
     moved_bytes: u64,
 }
 
 /// Transfers of one thread on path `P`, in directions chosen by `M`.
 #[derive(Debug)]
-pub(crate) struct OnPath<P, M> {
+pub(crate) struct PathTransfer<P, M> {
     path: P,
     mix: M,
     transfer: Transfer<AnyChooser>,
@@ -78,15 +88,15 @@ pub(crate) struct OnPath<P, M> {
     /// One for all reads, or one for each slot if reads are verified.
     buffers: Vec<AlignedBuffer>,
     payload: Payload,
-    progress: Vec<Progress>,
+    progress: Vec<SlotProgress>,
     checked_bytes: u64,
     tally: Tally,
 }
 
-impl<P: Path, M: Mix> OnPath<P, M> {
+impl<P: Path, M: Mix> PathTransfer<P, M> {
     pub(crate) fn new(path: P, mix: M, transfer: Transfer<AnyChooser>, requests: Requests) -> Self {
         let Requests { request_bytes, verification, content } = requests;
-        let slots = transfer.spots.len();
+        let slots = transfer.locations.len();
         let is_verified = verification == Verification::On;
         let buffers = if is_verified { slots } else { 1 };
         let payload = match (M::ALWAYS, is_verified) {
@@ -101,7 +111,7 @@ impl<P: Path, M: Mix> OnPath<P, M> {
             verification,
             buffers: (0..buffers).map(|_| AlignedBuffer::new(request_bytes)).collect(),
             payload,
-            progress: vec![Progress::default(); slots],
+            progress: vec![SlotProgress::default(); slots],
             checked_bytes: 0,
             tally: Tally::default(),
         }
@@ -116,15 +126,15 @@ impl<P: Path, M: Mix> OnPath<P, M> {
         }
     }
 
-    /// Prepares the data for a write at `spot`. Returns where in the payload they begin.
+    /// Prepares the data for a write at `location`. Returns where in the payload they begin.
     #[inline(always)]
-    fn make_payload(&mut self, spot: Spot, index: u64) -> usize {
+    fn make_payload(&mut self, location: Location, index: u64) -> usize {
         match self.verification {
             Verification::Off => self.payload.take_stamped(index),
             Verification::On => {
                 let start = self.payload.take_turn();
-                let content = self.transfer.files[spot.file].content;
-                content.fill(self.payload.request_mut(start), spot.offset_bytes);
+                let content = self.transfer.files[location.file].content;
+                content.fill(self.payload.request_mut(start), location.offset_bytes);
                 start
             }
         }
@@ -132,10 +142,10 @@ impl<P: Path, M: Mix> OnPath<P, M> {
 
     /// Compares what was read with the expected content.
     fn verify(&mut self, slot: usize, moved: usize) -> Result<(), Fault> {
-        let spot = self.transfer.spots[slot];
+        let location = self.transfer.locations[slot];
         let bytes = &mut self.buffers[slot].bytes_mut()[..moved];
-        let content = self.transfer.files[spot.file].content;
-        content.check(bytes, spot.offset_bytes).map_err(Fault::content)?;
+        let content = self.transfer.files[location.file].content;
+        content.check(bytes, location.offset_bytes).map_err(Fault::content)?;
         self.checked_bytes += bytes.len() as u64;
         // A later read that moves nothing must not find the right bytes already there.
         bytes.fill(FILLER);
@@ -143,15 +153,15 @@ impl<P: Path, M: Mix> OnPath<P, M> {
     }
 }
 
-impl<P: Path, M: Mix> Step for OnPath<P, M> {
+impl<P: Path, M: Mix> Step for PathTransfer<P, M> {
     #[inline(always)]
     fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
-        let mut spot = self.transfer.next_spot();
+        let mut location = self.transfer.next_location();
         let direction = self.mix.next_direction();
         if direction == Direction::Write {
-            spot.payload_start = self.make_payload(spot, index);
+            location.payload_start = self.make_payload(location, index);
         }
-        self.transfer.spots[slot] = spot;
+        self.transfer.locations[slot] = location;
         self.progress[slot].direction = direction;
         Ok(())
     }
@@ -160,12 +170,12 @@ impl<P: Path, M: Mix> Step for OnPath<P, M> {
     fn timed(&mut self, _index: u64, slot: usize) -> Result<u64, Fault> {
         let direction = M::ALWAYS.unwrap_or(self.progress[slot].direction);
         let buffer = self.buffer(slot);
-        let Transfer { files, spots, .. } = &self.transfer;
-        let spot = spots[slot];
+        let Transfer { files, locations, .. } = &self.transfer;
+        let location = locations[slot];
         let moved_bytes = match direction {
-            Direction::Read => self.path.read(files, spot, self.buffers[buffer].bytes_mut()),
+            Direction::Read => self.path.read(files, location, self.buffers[buffer].bytes_mut()),
             Direction::Write => {
-                self.path.write(files, spot, self.payload.request(spot.payload_start))
+                self.path.write(files, location, self.payload.request(location.payload_start))
             }
         }?;
         self.progress[slot].moved_bytes = moved_bytes;
@@ -174,7 +184,7 @@ impl<P: Path, M: Mix> Step for OnPath<P, M> {
 
     #[inline(always)]
     fn after(&mut self, _index: u64, slot: usize) -> Result<(), Fault> {
-        let Progress { direction, moved_bytes } = self.progress[slot];
+        let SlotProgress { direction, moved_bytes } = self.progress[slot];
         let wanted_bytes = self.buffers[0].bytes().len() as u64;
         if M::ALWAYS.is_none() {
             self.tally.reads += u64::from(direction == Direction::Read);
@@ -191,7 +201,7 @@ impl<P: Path, M: Mix> Step for OnPath<P, M> {
         for file in 0..self.transfer.files.len() {
             if let Err(fault) = self.path.flush(file) {
                 // So that `explain` with slot 0 names this file.
-                self.transfer.spots[0].file = file;
+                self.transfer.locations[0].file = file;
                 return Err(fault);
             }
         }
@@ -199,7 +209,7 @@ impl<P: Path, M: Mix> Step for OnPath<P, M> {
     }
 
     fn explain(&self, fault: Fault, slot: usize) -> EngineError {
-        self.path.explain(fault, &self.transfer.files[self.transfer.spots[slot].file].path)
+        self.path.explain(fault, &self.transfer.files[self.transfer.locations[slot].file].path)
     }
 
     fn checked_bytes(&self) -> u64 {

@@ -9,7 +9,7 @@ use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::io_path::IoPath;
 use crate::steps::DataFile;
-use crate::steps::transfer::Spot;
+use crate::steps::transfer::Location;
 
 /// `pread` and `pwrite`.
 #[derive(Debug)]
@@ -19,13 +19,23 @@ pub(crate) struct Psync {
 
 impl Path for Psync {
     #[inline(always)]
-    fn read(&mut self, files: &[DataFile], spot: Spot, buffer: &mut [u8]) -> Result<u64, Fault> {
-        read_whole(&Kernel, &files[spot.file].file, buffer, spot.offset_bytes)
+    fn read(
+        &mut self,
+        files: &[DataFile],
+        location: Location,
+        buffer: &mut [u8],
+    ) -> Result<u64, Fault> {
+        read_whole(&Kernel, &files[location.file].file, buffer, location.offset_bytes)
     }
 
     #[inline(always)]
-    fn write(&mut self, files: &[DataFile], spot: Spot, request: &[u8]) -> Result<u64, Fault> {
-        write_whole(&Kernel, &files[spot.file].file, request, spot.offset_bytes)
+    fn write(
+        &mut self,
+        files: &[DataFile],
+        location: Location,
+        request: &[u8],
+    ) -> Result<u64, Fault> {
+        write_whole(&Kernel, &files[location.file].file, request, location.offset_bytes)
     }
 
     fn explain(&self, fault: Fault, path: &path::Path) -> EngineError {

@@ -12,17 +12,17 @@ use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::io_path::StdioLocking;
 use crate::steps::DataFile;
-use crate::steps::transfer::Spot;
+use crate::steps::transfer::Location;
 
 /// A stream and its position.
 #[derive(Debug)]
-struct Place {
+struct OpenStream {
     stream: Stream,
     direction: Direction,
     offset_bytes: u64,
 }
 
-impl Place {
+impl OpenStream {
     #[inline(always)]
     fn go_to(&mut self, offset_bytes: u64, direction: Direction) -> Result<(), Fault> {
         if self.offset_bytes == offset_bytes && self.direction == direction {
@@ -42,7 +42,7 @@ impl Place {
 /// The streams of a thread's files.
 #[derive(Debug)]
 pub(crate) struct Stdio {
-    places: Vec<Place>,
+    streams: Vec<OpenStream>,
 }
 
 impl Stdio {
@@ -67,38 +67,48 @@ impl Stdio {
                 .and_then(|descriptor| Stream::open(descriptor, mode, locking))
                 .map_err(|fault| fault.into_error(&file.path))?;
             let direction = always.unwrap_or_default();
-            Ok(Place { stream, direction, offset_bytes: 0 })
+            Ok(OpenStream { stream, direction, offset_bytes: 0 })
         };
-        Ok(Self { places: files.iter().map(open).collect::<Result<_, EngineError>>()? })
+        Ok(Self { streams: files.iter().map(open).collect::<Result<_, EngineError>>()? })
     }
 }
 
 impl Path for Stdio {
     #[inline(always)]
-    fn read(&mut self, _files: &[DataFile], spot: Spot, buffer: &mut [u8]) -> Result<u64, Fault> {
-        let place = &mut self.places[spot.file];
-        place.go_to(spot.offset_bytes, Direction::Read)?;
-        let done = place.stream.read(buffer)?;
+    fn read(
+        &mut self,
+        _files: &[DataFile],
+        location: Location,
+        buffer: &mut [u8],
+    ) -> Result<u64, Fault> {
+        let open = &mut self.streams[location.file];
+        open.go_to(location.offset_bytes, Direction::Read)?;
+        let done = open.stream.read(buffer)?;
         if done < buffer.len() {
-            return Err(Fault::short("getc", spot.offset_bytes, buffer.len(), done));
+            return Err(Fault::short("getc", location.offset_bytes, buffer.len(), done));
         }
-        place.offset_bytes += done as u64;
+        open.offset_bytes += done as u64;
         Ok(done as u64)
     }
 
     #[inline(always)]
-    fn write(&mut self, _files: &[DataFile], spot: Spot, request: &[u8]) -> Result<u64, Fault> {
-        let place = &mut self.places[spot.file];
-        place.go_to(spot.offset_bytes, Direction::Write)?;
-        place.stream.write(request)?;
-        place.offset_bytes += request.len() as u64;
+    fn write(
+        &mut self,
+        _files: &[DataFile],
+        location: Location,
+        request: &[u8],
+    ) -> Result<u64, Fault> {
+        let open = &mut self.streams[location.file];
+        open.go_to(location.offset_bytes, Direction::Write)?;
+        open.stream.write(request)?;
+        open.offset_bytes += request.len() as u64;
         Ok(request.len() as u64)
     }
 
     fn flush(&mut self, file: usize) -> Result<(), Fault> {
-        match self.places[file].direction {
+        match self.streams[file].direction {
             Direction::Read => Ok(()),
-            Direction::Write => self.places[file].stream.flush(),
+            Direction::Write => self.streams[file].stream.flush(),
         }
     }
 }

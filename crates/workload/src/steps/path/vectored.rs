@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::io_path::{Caching, CallFlag, CallFlags, Preadv2Options};
 use crate::steps::DataFile;
-use crate::steps::transfer::Spot;
+use crate::steps::transfer::Location;
 
 /// `preadv2` and `pwritev2`.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ fn for_kernel(flags: CallFlags) -> ReadWriteFlags {
 
 impl Vectored {
     pub(crate) fn new(options: Preadv2Options) -> Self {
-        let read_flags = for_kernel(options.flags.of_reads());
+        let read_flags = for_kernel(options.flags.for_reads());
         Self { options, read_flags, write_flags: for_kernel(options.flags) }
     }
 
@@ -125,8 +125,13 @@ impl Vectored {
 
 impl Path for Vectored {
     #[inline(always)]
-    fn read(&mut self, files: &[DataFile], spot: Spot, buffer: &mut [u8]) -> Result<u64, Fault> {
-        let (file, offset_bytes) = (&files[spot.file].file, spot.offset_bytes);
+    fn read(
+        &mut self,
+        files: &[DataFile],
+        location: Location,
+        buffer: &mut [u8],
+    ) -> Result<u64, Fault> {
+        let (file, offset_bytes) = (&files[location.file].file, location.offset_bytes);
         match self.read_once(file, buffer, offset_bytes) {
             Ok(moved) if moved == buffer.len() => Ok(moved as u64),
             first => self.go_on("preadv2", offset_bytes, buffer.len(), first, |done| {
@@ -137,8 +142,13 @@ impl Path for Vectored {
     }
 
     #[inline(always)]
-    fn write(&mut self, files: &[DataFile], spot: Spot, request: &[u8]) -> Result<u64, Fault> {
-        self.write_request(&files[spot.file].file, request, spot.offset_bytes)
+    fn write(
+        &mut self,
+        files: &[DataFile],
+        location: Location,
+        request: &[u8],
+    ) -> Result<u64, Fault> {
+        self.write_request(&files[location.file].file, request, location.offset_bytes)
     }
 
     fn explain(&self, fault: Fault, path: &path::Path) -> EngineError {

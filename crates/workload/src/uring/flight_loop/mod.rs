@@ -14,82 +14,83 @@ use measure::{Clock, Recorder};
 use rustix::io::Errno;
 
 use super::queue::Queue;
-use super::transfers::{Kind, Transfers};
+use super::transfers::{TransferKind, Transfers};
 use crate::choose::Choose;
 use crate::fault::Fault;
 use crate::run_loop::{Halt, LoopOutcome};
 
 /// A fault and the slot that had it, if it was not the ring's.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Failure {
+pub(super) struct FlightFailure {
     pub(super) fault: Fault,
     pub(super) slot: Option<u32>,
 }
 
-impl Failure {
-    fn of_the_ring(errno: Errno) -> Self {
+impl FlightFailure {
+    fn from_ring_errno(errno: Errno) -> Self {
         Self { fault: Fault::errno("io_uring_enter", errno), slot: None }
     }
 }
 
 /// How far a loop has come.
-struct Course {
+struct FlightState {
     operations: u64,
     /// Operations issued, or abandoned.
     issued: u64,
     /// Operations issued that have neither completed nor failed.
     flying: u32,
     is_stopped: bool,
-    failure: Option<Failure>,
+    failure: Option<FlightFailure>,
     outcome: LoopOutcome,
 }
 
-impl Course {
+impl FlightState {
     /// Stops issuing.
     fn end(&mut self) {
         self.issued = self.operations;
     }
 
     fn fail(&mut self, fault: Fault, slot: u32) {
-        self.failure.get_or_insert(Failure { fault, slot: Some(slot) });
+        self.failure.get_or_insert(FlightFailure { fault, slot: Some(slot) });
         self.end();
     }
 }
 
 /// The number of completions seen, and a clock reading made after that.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct CompletionsSeen {
     count: usize,
     at_ticks: u64,
 }
 
 /// Does `operations`, as many at once as the queue is deep, unless `halt` ends it early.
 #[inline(never)]
-pub(super) fn fly<K: Kind, C: Choose, Q: Queue, T: Clock>(
+pub(super) fn fly<K: TransferKind, C: Choose, Q: Queue, T: Clock>(
     transfers: &mut Transfers<C, Q>,
     operations: u64,
     clock: &T,
     recorder: &mut Recorder,
     halt: &impl Halt,
-) -> Result<LoopOutcome, Failure> {
+) -> Result<LoopOutcome, FlightFailure> {
     let (issued, flying, is_stopped, failure) = (0, 0, false, None);
     let outcome = LoopOutcome::default();
-    let mut course = Course { operations, issued, flying, is_stopped, failure, outcome };
+    let mut flight = FlightState { operations, issued, flying, is_stopped, failure, outcome };
     loop {
-        let seen = transfers.fill::<K, _>(&mut course, clock).map_err(Failure::of_the_ring)?;
-        if course.flying == 0 {
+        let seen =
+            transfers.fill::<K, _>(&mut flight, clock).map_err(FlightFailure::from_ring_errno)?;
+        if flight.flying == 0 {
             break;
         }
-        let seen = transfers.look(seen, &course, clock).map_err(Failure::of_the_ring)?;
-        transfers.land::<K, _>(&mut course, seen, clock, recorder, halt);
+        let seen = transfers.look(seen, &flight, clock).map_err(FlightFailure::from_ring_errno)?;
+        transfers.land::<K, _>(&mut flight, seen, clock, recorder, halt);
         if halt.at_interval() {
-            course.end();
+            flight.end();
         }
     }
-    course.outcome.interrupted = course.is_stopped && course.outcome.operations < operations;
-    match course.failure {
+    flight.outcome.interrupted = flight.is_stopped && flight.outcome.operations < operations;
+    match flight.failure {
         Some(failure) => Err(failure),
-        None => Ok(course.outcome),
+        None => Ok(flight.outcome),
     }
 }
 
@@ -97,9 +98,13 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
     /// Fills the queue and submits, `submit_at_most` at a time. Returns what was seen after the
     /// last submission, or nothing if there was none.
     #[inline(always)]
-    fn fill<K: Kind, T: Clock>(&mut self, course: &mut Course, clock: &T) -> Result<Seen, Errno> {
-        let mut seen = Seen::default();
-        while self.prepare::<K>(course) {
+    fn fill<K: TransferKind, T: Clock>(
+        &mut self,
+        flight: &mut FlightState,
+        clock: &T,
+    ) -> Result<CompletionsSeen, Errno> {
+        let mut seen = CompletionsSeen::default();
+        while self.prepare::<K>(flight) {
             let issue_ticks = clock.start();
             self.queue.submit()?;
             seen.count = self.queue.ready();
@@ -121,7 +126,7 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
     /// Pushes what is submitted next, short requests first. Returns whether there is anything to
     /// submit.
     #[inline(always)]
-    fn prepare<K: Kind>(&mut self, course: &mut Course) -> bool {
+    fn prepare<K: TransferKind>(&mut self, flight: &mut FlightState) -> bool {
         let most = self.task.options.submit_at_most;
         let mut pushed = 0;
         while pushed < most
@@ -130,21 +135,26 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
             self.push::<K>(number);
             pushed += 1;
         }
-        let room = u64::from((most - pushed).min(self.task.options.queue_depth - course.flying));
-        let end = course.operations.min(course.issued + room);
-        for index in course.issued..end {
+        let room = u64::from((most - pushed).min(self.task.options.queue_depth - flight.flying));
+        let end = flight.operations.min(flight.issued + room);
+        for index in flight.issued..end {
             self.issue::<K>(index);
-            course.flying += 1;
+            flight.flying += 1;
             pushed += 1;
         }
-        course.issued = end;
+        flight.issued = end;
         pushed > 0
     }
 
     /// Waits if fewer completions were seen than must be reaped.
     #[inline(always)]
-    fn look<T: Clock>(&mut self, seen: Seen, course: &Course, clock: &T) -> Result<Seen, Errno> {
-        let least = self.task.options.reap_at_least.min(course.flying) as usize;
+    fn look<T: Clock>(
+        &mut self,
+        seen: CompletionsSeen,
+        flight: &FlightState,
+        clock: &T,
+    ) -> Result<CompletionsSeen, Errno> {
+        let least = self.task.options.reap_at_least.min(flight.flying) as usize;
         if seen.count >= least {
             return Ok(seen);
         }
@@ -154,15 +164,15 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
             self.queue.wait(least)?;
             count = self.queue.ready();
         }
-        Ok(Seen { count, at_ticks: clock.end() })
+        Ok(CompletionsSeen { count, at_ticks: clock.end() })
     }
 
     /// Takes the completions seen: records those that are complete, continues those that are short.
     #[inline(always)]
-    fn land<K: Kind, T: Clock>(
+    fn land<K: TransferKind, T: Clock>(
         &mut self,
-        course: &mut Course,
-        seen: Seen,
+        flight: &mut FlightState,
+        seen: CompletionsSeen,
         clock: &T,
         recorder: &mut Recorder,
         halt: &impl Halt,
@@ -173,30 +183,30 @@ impl<C: Choose, Q: Queue> Transfers<C, Q> {
             let number = completion.slot;
             if !self.is_whole(completion) {
                 if let Err(fault) = self.go_on::<K>(completion) {
-                    course.flying -= 1;
-                    course.fail(fault, number);
+                    flight.flying -= 1;
+                    flight.fail(fault, number);
                 }
                 continue;
             }
-            course.flying -= 1;
+            flight.flying -= 1;
             let slot = self.slots[number as usize];
             let since_ns = clock.nanos(seen.at_ticks.saturating_sub(slot.submitted_ticks));
             self.latency.completion.record(since_ns);
             if recorder.record(slot.issue_ticks, seen.at_ticks, clock) && halt.at_slice() {
-                course.is_stopped = true;
-                course.end();
+                flight.is_stopped = true;
+                flight.end();
             }
-            course.outcome.operations += 1;
-            course.outcome.bytes += u64::from(self.task.request_bytes);
+            flight.outcome.operations += 1;
+            flight.outcome.bytes += u64::from(self.task.request_bytes);
             if let Err(fault) = self.settle::<K>(number) {
-                course.fail(fault, number);
+                flight.fail(fault, number);
             }
         }
         landed.clear();
         self.landed = landed;
-        if course.failure.is_some() {
+        if flight.failure.is_some() {
             // Short requests are not continued.
-            course.flying -= u32::try_from(self.again.len()).unwrap_or(course.flying);
+            flight.flying -= u32::try_from(self.again.len()).unwrap_or(flight.flying);
             self.again.clear();
         }
     }

@@ -26,7 +26,7 @@ const REQUEST_BYTES: u32 = 512;
 
 /// Completes requests in order, a given number at each wait, all fully unless told otherwise.
 #[derive(Debug)]
-struct Played {
+struct ScriptedQueue {
     clock: ManualClock,
     depth: usize,
     /// Completions that arrive at the same time.
@@ -48,7 +48,7 @@ struct Played {
     buffers: Vec<Vec<u8>>,
 }
 
-impl Played {
+impl ScriptedQueue {
     fn new(depth: usize, clock: &ManualClock) -> Self {
         Self {
             clock: clock.clone(),
@@ -77,7 +77,7 @@ impl Played {
     }
 }
 
-impl Queue for Played {
+impl Queue for ScriptedQueue {
     fn push(&mut self, _direction: Direction, request: Request) {
         self.pushed.push(request);
         let busy = self.pushed.len() + self.flying.len() + self.done.len();
@@ -120,11 +120,11 @@ impl Queue for Played {
 }
 
 /// Reads of a file whose content does not matter: only its name does.
-fn transfers(queue: Played, options: UringOptions) -> Transfers<Sequential, Played> {
+fn transfers(queue: ScriptedQueue, options: UringOptions) -> Transfers<Sequential, ScriptedQueue> {
     let file = openat(CWD, ".", OFlags::PATH, Mode::empty()).expect("there is a directory");
     let content = Content::new(1, 1);
     let path = PathBuf::from("/t/file");
-    let files = vec![DataFile { file, path, content, places: None }];
+    let files = vec![DataFile { file, path, content, extents: None }];
     let spacing = Spacing { stride_bytes: u64::from(REQUEST_BYTES), shift_bytes: 0 };
     let verification = Verification::Off;
     let (role, request_bytes) = (Role::Read, REQUEST_BYTES);
@@ -146,18 +146,18 @@ struct Run {
     ended: Result<LoopOutcome, EngineError>,
     recorder: Recorder,
     latency: AsynchronousLatency,
-    queue: Played,
+    queue: ScriptedQueue,
 }
 
 fn run(
     depth: u32,
     operations: u64,
     halt: &impl Halt,
-    change: impl FnOnce(&mut UringOptions, &mut Played),
+    change: impl FnOnce(&mut UringOptions, &mut ScriptedQueue),
 ) -> Run {
     let clock = ManualClock::new();
     let mut options = UringOptions::new(depth, Buffering::PageCache);
-    let mut queue = Played::new(depth as usize, &clock);
+    let mut queue = ScriptedQueue::new(depth as usize, &clock);
     change(&mut options, &mut queue);
     let mut transfers = transfers(queue, options);
     let mut recorder = Recorder::new(0, 1 << 12);
@@ -170,7 +170,7 @@ fn never() -> bool {
     false
 }
 
-fn offsets(queue: &Played) -> Vec<u64> {
+fn offsets(queue: &ScriptedQueue) -> Vec<u64> {
     queue.submitted.iter().map(|request| request.offset_bytes).collect()
 }
 
@@ -297,9 +297,9 @@ fn a_stop_ends_the_issuing_and_counts_what_was_in_flight() {
 }
 
 /// Another thread has done its operations.
-struct Over;
+struct HaltAtOnce;
 
-impl Halt for Over {
+impl Halt for HaltAtOnce {
     fn at_slice(&self) -> bool {
         false
     }
@@ -311,7 +311,7 @@ impl Halt for Over {
 
 #[test]
 fn the_end_of_another_threads_part_ends_this_one_uninterrupted() {
-    let run = run(16, 1 << 40, &Over, |_, _| ());
+    let run = run(16, 1 << 40, &HaltAtOnce, |_, _| ());
     let outcome = run.ended.expect("that is no error");
     assert_eq!((outcome.operations, outcome.interrupted), (16, false));
 }

@@ -116,7 +116,7 @@ impl Ring {
     /// Why the kernel refuses.
     pub(super) fn new(spec: RingSpec, files: &[RawFd]) -> Result<Self, UringRefusal> {
         let needed_bytes = spec.buffer_bytes() as u64;
-        let refused = |call| move |errno| UringRefusal::of(call, errno, needed_bytes);
+        let refused = |call| move |errno| UringRefusal::from_errno(call, errno, needed_bytes);
         let memory =
             Memory::new(spec.buffer_bytes()).ok_or(UringRefusal::NoMemory { needed_bytes })?;
         let (ring, task_work) = set_up(spec.queue_depth).map_err(refused("io_uring_setup"))?;

@@ -19,10 +19,10 @@ use serde_json::{Value, json};
 
 use self::names::NameOrder;
 use self::steps::Steps;
-use super::timed::Timed;
+use super::timed::TimeTaken;
 use crate::benchmark::Benchmark;
 use crate::classic::ClassicError;
-use crate::classic::around::Around;
+use crate::classic::phase_evidence::PhaseEvidence;
 use crate::experiment::Site;
 use crate::failure::failed;
 use crate::findings::Findings;
@@ -73,7 +73,7 @@ fn files(options: &BonnieMetadataOptions) -> u64 {
 
 /// A test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum MetadataTest {
     CreateSequential,
     StatSequential,
     DeleteSequential,
@@ -82,7 +82,7 @@ enum Kind {
     DeleteRandom,
 }
 
-impl Kind {
+impl MetadataTest {
     const ALL: [Self; 6] = [
         Self::CreateSequential,
         Self::StatSequential,
@@ -116,7 +116,7 @@ impl Kind {
         }
     }
 
-    fn execute(self, steps: &mut Steps<'_>) -> io::Result<Timed> {
+    fn execute(self, steps: &mut Steps<'_>) -> io::Result<TimeTaken> {
         match self {
             Self::CreateSequential => steps.create(NameOrder::Sequential),
             Self::StatSequential => steps.stat_sequential(),
@@ -140,7 +140,7 @@ impl Sequence for BonnieMetadata {
     }
 
     fn phases(&self) -> Vec<SequencePhase> {
-        Kind::ALL.map(|kind| self.phase(kind)).to_vec()
+        MetadataTest::ALL.map(|test| self.phase(test)).to_vec()
     }
 
     fn estimate(&self) -> Duration {
@@ -178,25 +178,25 @@ impl BonnieMetadata {
             directories: names::directories(&self.options),
             files: Vec::new(),
         };
-        Kind::ALL.into_iter().map(|kind| self.test(kind, &mut steps)).collect()
+        MetadataTest::ALL.into_iter().map(|test| self.test(test, &mut steps)).collect()
     }
 
-    fn test(&self, kind: Kind, steps: &mut Steps<'_>) -> Result<Findings, Failure> {
+    fn test(&self, test: MetadataTest, steps: &mut Steps<'_>) -> Result<Findings, Failure> {
         let site = steps.site;
         let counters = site.counters()?;
         let counted = counters.read().map_err(|error| failed(&error))?;
-        let timed = kind.execute(steps);
+        let timed = test.execute(steps);
         // A test that was cut short has no result.
         site.go_on()?;
         let timed = timed.map_err(|error| failed(&error))?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&counted);
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&counted);
         let files = files(&self.options);
-        let around = Around { happened, ..Around::default() };
-        Ok(around.findings(timed.elapsed_ns, timed.metrics(files), (0, files)))
+        let evidence = PhaseEvidence { deltas, ..PhaseEvidence::default() };
+        Ok(evidence.findings(timed.elapsed_ns, timed.metrics(files), 0, files))
     }
 
-    fn phase(&self, kind: Kind) -> SequencePhase {
-        let (name, title) = kind.names();
+    fn phase(&self, test: MetadataTest) -> SequencePhase {
+        let (name, title) = test.names();
         SequencePhase {
             name: name.to_owned(),
             title: title.to_owned(),
@@ -205,13 +205,13 @@ impl BonnieMetadata {
             metrics: [StandardMetric::THROUGHPUT, StandardMetric::PROCESSOR_SHARE]
                 .map(StandardMetric::definition)
                 .to_vec(),
-            parameters: self.parameters(kind),
+            parameters: self.parameters(test),
             working_set_bytes: None,
         }
     }
 
-    fn parameters(&self, kind: Kind) -> BTreeMap<String, Value> {
-        let (operation, access) = kind.operation();
+    fn parameters(&self, test: MetadataTest) -> BTreeMap<String, Value> {
+        let (operation, access) = test.operation();
         let own = [
             ("operation", json!(operation)),
             ("access", json!(access)),

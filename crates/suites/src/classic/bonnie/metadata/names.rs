@@ -8,7 +8,7 @@ use rand::{Rng, RngExt};
 use record::BonnieMetadataOptions;
 
 /// The most random characters in a name.
-const RANDOM_MOST: usize = 12;
+const RANDOM_MAX: usize = 12;
 /// The characters to choose from.
 const CHARACTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -35,7 +35,7 @@ pub(super) fn files(
 ) -> Vec<CString> {
     let all = options.directories * options.files_per_directory;
     let path = |number: u32| {
-        let length = generator.random_range(0..=RANDOM_MOST);
+        let length = generator.random_range(0..=RANDOM_MAX);
         let character = |_| char::from(CHARACTERS[generator.random_range(0..CHARACTERS.len())]);
         let random: String = (0..length).map(character).collect();
         let name = match order {

@@ -15,7 +15,7 @@ use rustix::fs::{Mode, OFlags, RawDir, fstat, mkdir, open, rmdir, stat, syncfs, 
 use rustix::process::chdir;
 
 use super::names::{self, NameOrder};
-use crate::classic::bonnie::timed::{Timed, timed};
+use crate::classic::bonnie::timed::{TimeTaken, timed};
 use crate::experiment::Site;
 
 /// Files between two checks whether the run was told to stop.
@@ -40,7 +40,7 @@ pub(super) struct Steps<'a> {
 
 impl Steps<'_> {
     /// Makes the directories, then times making the files and a sync.
-    pub(super) fn create(&mut self, order: NameOrder) -> io::Result<Timed> {
+    pub(super) fn create(&mut self, order: NameOrder) -> io::Result<TimeTaken> {
         self.files = names::files(self.options, order, &mut self.generator);
         mkdir(TOP, Mode::RWXU)?;
         chdir(TOP)?;
@@ -59,7 +59,7 @@ impl Steps<'_> {
     }
 
     /// Looks up all files, directory by directory, in the order in which they are listed.
-    pub(super) fn stat_sequential(&self) -> io::Result<Timed> {
+    pub(super) fn stat_sequential(&self) -> io::Result<TimeTaken> {
         let (found, timed) = timed(self.site.clock, || {
             self.each_directory(|name| stat(name).map(drop), |_| Ok(()))
         })?;
@@ -68,7 +68,7 @@ impl Steps<'_> {
     }
 
     /// Deletes all files in that order, and their directories.
-    pub(super) fn delete_sequential(&self) -> io::Result<Timed> {
+    pub(super) fn delete_sequential(&self) -> io::Result<TimeTaken> {
         let (found, timed) = timed(self.site.clock, || {
             let found = self.each_directory(|name| unlink(name), |directory| rmdir(directory))?;
             self.end()?;
@@ -79,14 +79,14 @@ impl Steps<'_> {
     }
 
     /// Looks up all files, in a new random order.
-    pub(super) fn stat_random(&mut self) -> io::Result<Timed> {
+    pub(super) fn stat_random(&mut self) -> io::Result<TimeTaken> {
         self.files.shuffle(&mut self.generator);
         let ((), timed) = timed(self.site.clock, || self.each_file(|path| stat(path).map(drop)))?;
         Ok(timed)
     }
 
     /// Deletes all files in another random order, and their directories.
-    pub(super) fn delete_random(&mut self) -> io::Result<Timed> {
+    pub(super) fn delete_random(&mut self) -> io::Result<TimeTaken> {
         self.files.shuffle(&mut self.generator);
         let ((), timed) = timed(self.site.clock, || {
             self.each_file(|path| unlink(path))?;

@@ -49,7 +49,7 @@ fn benchmark(name: &str, title: &str, experiment: impl Experiment + 'static) -> 
         exercises: vec![Dimension::Io],
         cache_state: CacheState::Cold,
         rank: 1,
-        ..Benchmark::of_experiment(name, title, experiment)
+        ..Benchmark::from_experiment(name, title, experiment)
     }
 }
 

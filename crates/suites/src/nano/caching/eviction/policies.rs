@@ -10,7 +10,7 @@ use runner::Failure;
 use serde_json::{Value, json};
 
 use super::cached_file::CachedFile;
-use super::replay::Replayed;
+use super::replay::Replay;
 use super::{LIMITS_PER_FILE, capacity_pages, check, limit_pages};
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
@@ -80,7 +80,7 @@ impl Experiment for Policies {
 /// Replays one trace, starting with an empty cache.
 fn replay(site: &Site<'_>, cold: &mut ColdFile, trace: Trace) -> Result<ObservedTrace, Failure> {
     cold.cool(site)?;
-    Replayed::of(&trace, &mut CachedFile::open(site, cold)?)?.into_observation(trace)
+    Replay::run(&trace, &mut CachedFile::open(site, cold)?)?.into_observation(trace)
 }
 
 /// Fits the policies to what was observed. What the kernel and the program use of the limit may
@@ -159,7 +159,7 @@ mod tests {
             .into_iter()
             .map(|trace| {
                 let mut cache = Simulated::new(policy, 400, trace.pages());
-                let replayed = Replayed::of(&trace, &mut cache).expect("nothing fails here");
+                let replayed = Replay::run(&trace, &mut cache).expect("nothing fails here");
                 replayed.into_observation(trace).expect("it belongs to the trace")
             })
             .collect();

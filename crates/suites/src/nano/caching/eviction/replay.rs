@@ -16,16 +16,16 @@ pub(super) trait Cached {
 
 /// What was observed during a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Replayed {
+pub(super) struct Replay {
     /// Whether each access found its page resident, in order.
     pub(super) hits: Vec<bool>,
     /// Whether each page was resident, by moment and then by page.
     pub(super) resident: Vec<Vec<bool>>,
 }
 
-impl Replayed {
+impl Replay {
     /// Replays `trace`, starting with an empty cache.
-    pub(super) fn of(trace: &Trace, cache: &mut impl Cached) -> Result<Self, Failure> {
+    pub(super) fn run(trace: &Trace, cache: &mut impl Cached) -> Result<Self, Failure> {
         let mut hits = Vec::with_capacity(trace.accesses().len());
         let mut resident = Vec::with_capacity(trace.moments().len());
         let mut done = 0;
@@ -80,7 +80,7 @@ pub(super) mod tests {
     #[test]
     fn hits_and_residency_are_those_of_the_cache() {
         let trace = Trace::new("loop", generate::cycle(6, 12), 3);
-        let replayed = Replayed::of(&trace, &mut Simulated::new(Policy::Lru, 4, 6)).expect("fine");
+        let replayed = Replay::run(&trace, &mut Simulated::new(Policy::Lru, 4, 6)).expect("fine");
         assert_eq!(replayed.hits, [false; 12]);
         // After 4, 8 and 12 accesses: the last four pages of a loop of six.
         let pages = |resident: &Vec<bool>| -> Vec<usize> {
@@ -89,7 +89,7 @@ pub(super) mod tests {
         let seen: Vec<Vec<usize>> = replayed.resident.iter().map(pages).collect();
         assert_eq!(seen, [vec![0, 1, 2, 3], vec![0, 1, 4, 5], vec![2, 3, 4, 5]]);
         assert_eq!(replayed.at_the_end(), [false, false, true, true, true, true]);
-        let whole = Replayed::of(&trace, &mut Simulated::new(Policy::Lru, 6, 6)).expect("fine");
+        let whole = Replay::run(&trace, &mut Simulated::new(Policy::Lru, 6, 6)).expect("fine");
         assert_eq!(whole.hits.iter().filter(|hit| **hit).count(), 6);
     }
 }

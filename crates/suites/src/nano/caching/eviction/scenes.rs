@@ -10,7 +10,7 @@ use runner::Failure;
 use serde_json::{Value, json};
 
 use super::cached_file::CachedFile;
-use super::replay::Replayed;
+use super::replay::Replay;
 use super::{LIMITS_TO_FILL, capacity_pages, check, limit_pages};
 use crate::experiment::{Experiment, Site};
 use crate::findings::Findings;
@@ -90,7 +90,7 @@ impl Scene {
     }
 
     /// Their values.
-    fn values(self, capacity: u32, replayed: &Replayed) -> Vec<f64> {
+    fn values(self, capacity: u32, replayed: &Replay) -> Vec<f64> {
         let resident = replayed.at_the_end();
         let tenths = |tenths: u32| (capacity / 10 * tenths) as usize;
         let share = |pages: &mut dyn Iterator<Item = bool>| {
@@ -163,7 +163,7 @@ impl Experiment for SceneRun {
         let trace = self.scene.trace(capacity, site.seed);
         let mut file = CachedFile::open(site, &cold)?;
         let began = Instant::now();
-        let replayed = Replayed::of(&trace, &mut file)?;
+        let replayed = Replay::run(&trace, &mut file)?;
         let elapsed = began.elapsed();
         let resident = replayed.at_the_end();
         let count = resident.iter().filter(|is_there| **is_there).count() as u64;
@@ -200,7 +200,7 @@ mod tests {
     fn values(scene: Scene, policy: Policy) -> Vec<f64> {
         let trace = scene.trace(CAPACITY, 1);
         let mut cache = Simulated::new(policy, CAPACITY, trace.pages());
-        scene.values(CAPACITY, &Replayed::of(&trace, &mut cache).expect("nothing fails here"))
+        scene.values(CAPACITY, &Replay::run(&trace, &mut cache).expect("nothing fails here"))
     }
 
     #[test]

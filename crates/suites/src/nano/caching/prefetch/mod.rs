@@ -82,7 +82,7 @@ fn benchmark(name: &str, title: &str, pattern: Pattern) -> Benchmark {
     Benchmark {
         exercises: vec![Dimension::Io],
         cache_state: CacheState::Cold,
-        ..Benchmark::of_experiment(name, title, ReadAhead { pattern })
+        ..Benchmark::from_experiment(name, title, ReadAhead { pattern })
     }
 }
 
@@ -93,7 +93,7 @@ struct ReadAhead {
 }
 
 /// What was observed in one execution.
-struct Seen {
+struct ReadAheadRun {
     fetches: Fetches,
     resident: PageMap,
     evidence: CacheEvidence,
@@ -149,33 +149,35 @@ impl Experiment for ReadAhead {
 }
 
 impl ReadAhead {
-    fn observe(&self, site: &Site<'_>) -> Result<Seen, Failure> {
+    fn observe(&self, site: &Site<'_>) -> Result<ReadAheadRun, Failure> {
         let file_bytes = self.pattern.file_bytes(site.live.target.facts().read_ahead_bytes);
         let cold = ColdFile::make(site, "file", file_bytes)?;
         let mut file = WatchedFile::open(site, &cold, self.pattern.descriptors())?;
-        let places = self.pattern.places(file.pages(), site.seed);
+        let reads = self.pattern.reads(file.pages(), site.seed);
         let counters = site.counters()?;
         let before = counters.read().map_err(|error| failed(&error))?;
         let began = Instant::now();
-        let fetches = Fetches::of(&mut file, &places, self.pattern)?;
+        let fetches = Fetches::read(&mut file, &reads, self.pattern)?;
         let elapsed = began.elapsed();
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&before);
         let evidence = CacheEvidence {
             resident_after: Some(file.resident().count()),
-            device_read_bytes: happened.device_read_bytes,
-            device_written_bytes: happened.device_written_bytes,
+            device_read_bytes: deltas.device_read_bytes,
+            device_written_bytes: deltas.device_written_bytes,
             ..cold.evidence().clone()
         };
         let came_bytes = fetches.came_pages() * rustix::param::page_size() as u64;
         let claim = Claim::cold_reads(came_bytes);
         match state::verify(claim, &evidence) {
-            Ok(()) => Ok(Seen { fetches, resident: file.resident().clone(), evidence, elapsed }),
+            Ok(()) => {
+                Ok(ReadAheadRun { fetches, resident: file.resident().clone(), evidence, elapsed })
+            }
             Err(why) => Err(Failure::State { why, evidence: Box::new(evidence) }),
         }
     }
 
     /// The values of [`Experiment::metrics`].
-    fn values(&self, seen: &Seen) -> Vec<f64> {
+    fn values(&self, seen: &ReadAheadRun) -> Vec<f64> {
         let fetches = &seen.fetches;
         let bytes = |pages: u64| (pages * rustix::param::page_size() as u64) as f64;
         let came = fetches.came_pages();
@@ -205,7 +207,7 @@ impl ReadAhead {
 }
 
 /// The windows in order, and the pages in memory at the end.
-fn observations(seen: &Seen) -> Vec<Observation> {
+fn observations(seen: &ReadAheadRun) -> Vec<Observation> {
     let page_bytes = rustix::param::page_size() as f64;
     let point = |read: &fetches::ReadPage| {
         (read.page as f64 * page_bytes, read.window_pages() as f64 * page_bytes)

@@ -42,17 +42,17 @@ pub(super) fn benchmarks() -> Vec<Benchmark> {
     let benchmark = |name, title, order| Benchmark {
         exercises: vec![Dimension::Metadata, Dimension::OnDiskLayout, Dimension::Io],
         cache_state: CacheState::Cold,
-        ..Benchmark::of_experiment(name, title, Attributes { order })
+        ..Benchmark::from_experiment(name, title, Attributes { order })
     };
     vec![
-        benchmark("attributes-in-order", "attributes fetched, names in order", Order::Creation),
-        benchmark("attributes-random", "attributes fetched, names at random", Order::Random),
+        benchmark("attributes-in-order", "attributes fetched, names in order", StatOrder::Creation),
+        benchmark("attributes-random", "attributes fetched, names at random", StatOrder::Random),
     ]
 }
 
 /// The order in which names are passed to `stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+enum StatOrder {
     /// The order in which their files were made.
     Creation,
     Random,
@@ -61,14 +61,14 @@ enum Order {
 /// `stat` of each name in a directory of which only the names are in memory.
 #[derive(Debug)]
 struct Attributes {
-    order: Order,
+    order: StatOrder,
 }
 
 /// Bytes read from the device for each `stat`, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Witnessed(Vec<u64>);
+struct BytesPerStat(Vec<u64>);
 
-impl Witnessed {
+impl BytesPerStat {
     /// The `stat` calls that read from the device.
     fn fetches(&self) -> impl Iterator<Item = u64> {
         self.0.iter().copied().filter(|bytes| *bytes > 0)
@@ -103,7 +103,7 @@ impl Experiment for Attributes {
     }
 
     fn parameters(&self) -> BTreeMap<String, Value> {
-        let order = if self.order == Order::Creation { "sequential" } else { "random" };
+        let order = if self.order == StatOrder::Creation { "sequential" } else { "random" };
         BTreeMap::from([
             ("operation".to_owned(), json!("stat")),
             ("access".to_owned(), json!(order)),
@@ -154,20 +154,26 @@ impl Experiment for Attributes {
             return Err(Failure::Cell { why });
         }
         let began = Instant::now();
-        let witnessed = Witnessed(self.witness(site, &directory)?);
-        if witnessed.fetches().next().is_none() {
+        let bytes_per_stat = BytesPerStat(self.witness(site, &directory)?);
+        if bytes_per_stat.fetches().next().is_none() {
             let why = "remounting did not make the attributes cold: the device was not read";
             return Err(Failure::Cell { why: why.to_owned() });
         }
         let point = |(number, &bytes): (usize, &u64)| (number as f64, bytes as f64);
         Ok(Findings {
-            metrics: witnessed.values(),
+            metrics: bytes_per_stat.values(),
             elapsed_ns: nanos(began.elapsed()),
             observations: vec![Observation::Series(Series {
                 title: "read from the device, by requested name".to_owned(),
                 axis: Quantity::new("names requested", "count"),
                 value: Quantity::new("read from the device", "bytes"),
-                points: witnessed.0.iter().enumerate().filter(|it| *it.1 > 0).map(point).collect(),
+                points: bytes_per_stat
+                    .0
+                    .iter()
+                    .enumerate()
+                    .filter(|it| *it.1 > 0)
+                    .map(point)
+                    .collect(),
             })],
             ..Findings::default()
         })
@@ -178,7 +184,7 @@ impl Attributes {
     /// Bytes that the device reads for each name.
     fn witness(&self, site: &Site<'_>, directory: &Path) -> Result<Vec<u64>, Failure> {
         let mut numbers: Vec<usize> = (0..NAMES).collect();
-        if self.order == Order::Random {
+        if self.order == StatOrder::Random {
             numbers.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(site.seed));
         }
         idle(site)?;
@@ -234,13 +240,14 @@ mod tests {
     #[test]
     fn a_fetch_answers_for_the_names_after_it() {
         // Eight names came in with the directory.
-        let witnessed = Witnessed([&[0; 8][..], &[8192], &[0; 15], &[4096], &[0; 15]].concat());
-        assert_eq!(witnessed.values(), [16.0, 6144.0, 8192.0, 100.0 * 38.0 / 40.0]);
+        let bytes_per_stat =
+            BytesPerStat([&[0; 8][..], &[8192], &[0; 15], &[4096], &[0; 15]].concat());
+        assert_eq!(bytes_per_stat.values(), [16.0, 6144.0, 8192.0, 100.0 * 38.0 / 40.0]);
     }
 
     #[test]
     fn where_nothing_is_fetched_ahead_each_name_is_a_fetch() {
-        assert_eq!(Witnessed(vec![512; 8]).values(), [1.0, 512.0, 512.0, 0.0]);
-        assert_eq!(Witnessed(vec![0; 8]).values(), [0.0, 0.0, 0.0, 100.0]);
+        assert_eq!(BytesPerStat(vec![512; 8]).values(), [1.0, 512.0, 512.0, 0.0]);
+        assert_eq!(BytesPerStat(vec![0; 8]).values(), [0.0, 0.0, 0.0, 100.0]);
     }
 }

@@ -53,7 +53,7 @@ pub(super) enum Descriptors {
 
 /// One read: through which descriptor, and which page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OneRead {
+pub(super) struct PageRead {
     pub(super) descriptor: usize,
     pub(super) page: u64,
 }
@@ -94,9 +94,9 @@ impl Pattern {
     }
 
     /// Its reads in a file of `pages` pages, in order; random ones are drawn from the seed.
-    pub(super) fn places(self, pages: u64, seed: u64) -> Vec<OneRead> {
+    pub(super) fn reads(self, pages: u64, seed: u64) -> Vec<PageRead> {
         let page_bytes = rustix::param::page_size() as u64;
-        let by_one = |page| OneRead { descriptor: 0, page };
+        let by_one = |page| PageRead { descriptor: 0, page };
         match self {
             Self::FirstAtStart | Self::SmallFile { .. } => vec![by_one(0)],
             Self::FirstInMiddle => vec![by_one(pages / 2)],
@@ -110,7 +110,7 @@ impl Pattern {
             Self::TwoStreams(descriptors) => {
                 let second = usize::from(descriptors == Descriptors::Own);
                 let pair =
-                    |page| [by_one(page), OneRead { descriptor: second, page: pages / 2 + page }];
+                    |page| [by_one(page), PageRead { descriptor: second, page: pages / 2 + page }];
                 (0..pages / 2).flat_map(pair).collect()
             }
             Self::Random => {
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     fn pages(pattern: Pattern, pages: u64) -> Vec<u64> {
-        pattern.places(pages, 1).iter().map(|place| place.page).collect()
+        pattern.reads(pages, 1).iter().map(|read| read.page).collect()
     }
 
     #[test]
@@ -168,8 +168,8 @@ mod tests {
         assert_eq!(pages(Pattern::Backward, 4), [3, 2, 1, 0]);
         assert_eq!(pages(Pattern::Strided { bytes: 3 * page_bytes }, 8), [0, 3, 6]);
         assert_eq!(pages(Pattern::TwoStreams(Descriptors::Shared), 6), [0, 3, 1, 4, 2, 5]);
-        let own = Pattern::TwoStreams(Descriptors::Own).places(4, 1);
-        assert_eq!(own.iter().map(|place| place.descriptor).collect::<Vec<_>>(), [0, 1, 0, 1]);
+        let own = Pattern::TwoStreams(Descriptors::Own).reads(4, 1);
+        assert_eq!(own.iter().map(|read| read.descriptor).collect::<Vec<_>>(), [0, 1, 0, 1]);
     }
 
     #[test]
@@ -177,8 +177,7 @@ mod tests {
         let mut drawn = pages(Pattern::Random, 1000);
         assert_eq!(drawn.len(), JUMPS_MAX);
         assert_eq!(drawn, pages(Pattern::Random, 1000));
-        let other: Vec<u64> =
-            Pattern::Random.places(1000, 2).iter().map(|place| place.page).collect();
+        let other: Vec<u64> = Pattern::Random.reads(1000, 2).iter().map(|read| read.page).collect();
         assert_ne!(drawn, other);
         drawn.sort_unstable();
         drawn.dedup();

@@ -14,7 +14,7 @@ use runner::Failure;
 use targets::cache::residency::{PageMap, ResidencyWatch, residency_in};
 
 use super::fetches::{ColdPages, ReadPage};
-use super::pattern::OneRead;
+use super::pattern::PageRead;
 use crate::experiment::Site;
 use crate::failure::failed;
 use crate::nano::caching::cold_file::ColdFile;
@@ -87,7 +87,7 @@ impl<'a> WatchedFile<'a> {
 }
 
 impl ColdPages for WatchedFile<'_> {
-    fn read(&mut self, OneRead { descriptor, page }: OneRead) -> Result<ReadPage, Failure> {
+    fn read(&mut self, PageRead { descriptor, page }: PageRead) -> Result<ReadPage, Failure> {
         let was_resident = self.seen.is_resident(page);
         let offset = page * self.buffer.len() as u64;
         let read = self.descriptors[descriptor].read_exact_at(&mut self.buffer, offset);

@@ -19,7 +19,7 @@ const READS_PER_EXPECTED: f64 = 3.0;
 const LOOKS_MAX: usize = 128;
 
 /// What is read, in which order, and how much of it is resident.
-pub(super) trait Reads {
+pub(super) trait RandomAccess {
     /// Number of pages in the file.
     fn pages(&self) -> u64;
 
@@ -35,7 +35,7 @@ pub(super) trait Reads {
 
 /// A look at what is resident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct ResidencySample {
     /// When it began, since the first read.
     pub(super) at_ticks: u64,
     /// How long it took, during which nothing was read.
@@ -49,7 +49,7 @@ pub(super) struct Look {
 pub(super) struct Course {
     pub(super) pages: u64,
     pub(super) recorder: Recorder,
-    pub(super) looks: Vec<Look>,
+    pub(super) looks: Vec<ResidencySample>,
     /// When everything was first seen to be resident, since the first read.
     pub(super) resident_ticks: u64,
     pub(super) elapsed_ticks: u64,
@@ -57,11 +57,11 @@ pub(super) struct Course {
 
 impl Course {
     /// Reads until everything is resident, and on until the effect has shown.
-    pub(super) fn of(clock: &impl Clock, reads: &mut impl Reads) -> Result<Self, Failure> {
+    pub(super) fn run(clock: &impl Clock, reads: &mut impl RandomAccess) -> Result<Self, Failure> {
         let pages = reads.pages();
         let origin_ticks = clock.start();
         let mut recorder = Recorder::new(origin_ticks, clock.ticks_of(SLICE_NS));
-        let mut looks: Vec<Look> = Vec::new();
+        let mut looks: Vec<ResidencySample> = Vec::new();
         let mut resident_ticks = None;
         loop {
             let page = reads.choose();
@@ -74,7 +74,7 @@ impl Course {
             let at_ticks = end_ticks.saturating_sub(origin_ticks);
             let resident_pages = reads.resident_pages()?;
             let took_ticks = clock.end().saturating_sub(end_ticks);
-            looks.push(Look { at_ticks, took_ticks, resident_pages });
+            looks.push(ResidencySample { at_ticks, took_ticks, resident_pages });
             if resident_pages == pages && resident_ticks.is_none() {
                 resident_ticks = Some(at_ticks);
             }
@@ -91,7 +91,7 @@ impl Course {
     }
 
     /// The looks that are kept, evenly spaced.
-    pub(super) fn looks_thinned(&self) -> impl Iterator<Item = &Look> {
+    pub(super) fn looks_thinned(&self) -> impl Iterator<Item = &ResidencySample> {
         self.looks.iter().step_by(self.looks.len().div_ceil(LOOKS_MAX).max(1))
     }
 }
@@ -141,7 +141,7 @@ pub(super) mod tests {
         }
     }
 
-    impl Reads for Simulated {
+    impl RandomAccess for Simulated {
         fn pages(&self) -> u64 {
             self.pages
         }
@@ -170,7 +170,7 @@ pub(super) mod tests {
     #[test]
     fn the_slices_add_up_to_the_histogram_and_all_becomes_resident() {
         let mut reads = Simulated::new(4096, 4096);
-        let course = Course::of(&reads.clock.clone(), &mut reads).expect("nothing fails here");
+        let course = Course::run(&reads.clock.clone(), &mut reads).expect("nothing fails here");
         let total = course.recorder.operations();
         let slices: u64 = course.recorder.timeline().slices().map(|slice| slice.count()).sum();
         assert_eq!(slices, total);
@@ -196,7 +196,7 @@ pub(super) mod tests {
     #[test]
     fn a_file_that_does_not_stay_is_refused() {
         let mut reads = Simulated::new(256, 128);
-        let refused = Course::of(&reads.clock.clone(), &mut reads).expect_err("there is no room");
+        let refused = Course::run(&reads.clock.clone(), &mut reads).expect_err("there is no room");
         let Failure::Cell { why } = refused else { panic!("{refused:?}") };
         assert!(why.contains("of 256 pages are resident"), "{why}");
     }

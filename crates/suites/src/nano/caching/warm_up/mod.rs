@@ -5,7 +5,7 @@
 //! reports an accident of its own length.
 
 mod course;
-mod judged;
+mod steady_state;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,8 +23,8 @@ use runner::Failure;
 use serde_json::{Value, json};
 use targets::cache::residency::residency_in;
 
-use self::course::{Course, Reads};
-use self::judged::Judged;
+use self::course::{Course, RandomAccess};
+use self::steady_state::SteadyState;
 use super::cold_file::{self, ColdFile};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Site};
@@ -49,7 +49,7 @@ pub(super) fn curves() -> Vec<Benchmark> {
     curve.points(&[4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB], |bytes| Benchmark {
         exercises: vec![Dimension::Io, Dimension::InMemory],
         cache_state: CacheState::Cold,
-        ..Benchmark::of_experiment("", "", WarmUp { working_set_bytes: bytes })
+        ..Benchmark::from_experiment("", "", WarmUp { working_set_bytes: bytes })
     })
 }
 
@@ -111,29 +111,29 @@ impl Experiment for WarmUp {
 
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
         let cold = ColdFile::make(site, "file", self.working_set_bytes)?;
-        let mut reads = RandomReads::of(site, &cold, self.pages())?;
+        let mut reads = RandomReads::new(site, &cold, self.pages())?;
         let counters = site.counters()?;
         let before = counters.read().map_err(|error| failed(&error))?;
-        let course = Course::of(site.clock, &mut reads)?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
+        let course = Course::run(site.clock, &mut reads)?;
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&before);
         let evidence = CacheEvidence {
             resident_after: Some(reads.resident_pages()?),
-            device_read_bytes: happened.device_read_bytes,
-            device_written_bytes: happened.device_written_bytes,
+            device_read_bytes: deltas.device_read_bytes,
+            device_written_bytes: deltas.device_written_bytes,
             ..cold.evidence().clone()
         };
         let claim = Claim::cold_reads(self.working_set_bytes);
         if let Err(why) = state::verify(claim, &evidence) {
             return Err(Failure::State { why, evidence: Box::new(evidence) });
         }
-        let judged = Judged::of(&course, site.clock);
-        Ok(findings(course, judged, evidence, site.clock))
+        let steady_state = SteadyState::find(&course, site.clock);
+        Ok(findings(course, steady_state, evidence, site.clock))
     }
 }
 
 fn findings(
     course: Course,
-    judged: Judged,
+    steady_state: SteadyState,
     evidence: CacheEvidence,
     clock: &impl Clock,
 ) -> Findings {
@@ -144,9 +144,9 @@ fn findings(
         title: "throughput over time".to_owned(),
         axis: time(),
         value: Quantity::new("throughput", "operations/s"),
-        points: judged.throughput,
+        points: steady_state.throughput,
     };
-    let share = |look: &course::Look| {
+    let share = |look: &course::ResidencySample| {
         (nanos(look.at_ticks), 100.0 * look.resident_pages as f64 / course.pages as f64)
     };
     let resident = Series {
@@ -157,17 +157,17 @@ fn findings(
     };
     Findings {
         metrics: vec![
-            judged.time_until_steady_ns,
+            steady_state.time_until_steady_ns,
             nanos(course.resident_ticks),
-            judged.throughput_before,
-            judged.throughput_steady,
+            steady_state.throughput_before,
+            steady_state.throughput_steady,
             course.recorder.mean_ns(),
         ],
         bytes: course.recorder.operations() * page_bytes,
         elapsed_ns: clock.nanos(course.elapsed_ticks),
         evidence,
         observations: vec![Observation::Series(throughput), Observation::Series(resident)],
-        warnings: judged.unsteady.into_iter().collect(),
+        warnings: steady_state.unsteady.into_iter().collect(),
         recorder: Some(course.recorder),
         ..Findings::default()
     }
@@ -183,14 +183,14 @@ struct RandomReads<'a> {
 }
 
 impl<'a> RandomReads<'a> {
-    fn of(site: &'a Site<'a>, cold: &ColdFile, pages: u64) -> Result<Self, Failure> {
+    fn new(site: &'a Site<'a>, cold: &ColdFile, pages: u64) -> Result<Self, Failure> {
         let file = cold.open()?;
         let generator = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         Ok(Self { site, file, pages, generator, buffer: vec![0; rustix::param::page_size()] })
     }
 }
 
-impl Reads for RandomReads<'_> {
+impl RandomAccess for RandomReads<'_> {
     fn pages(&self) -> u64 {
         self.pages
     }

@@ -11,8 +11,8 @@ use runner::Failure;
 use serde_json::{Value, json};
 use workload::Content;
 
-use super::Written;
-use super::flow::Sample;
+use super::WatchedWrite;
+use super::flow::DirtySample;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
 use crate::findings::Findings;
@@ -35,14 +35,14 @@ pub(super) struct LeftAlone;
 
 /// When data left alone must have left.
 #[derive(Clone, Copy, Debug)]
-struct Due {
+struct Deadline {
     /// The age at which it is written (`vm.dirty_expire_centisecs`).
     expired: Duration,
     /// How often a flusher wakes up (`vm.dirty_writeback_centisecs`).
     interval: Duration,
 }
 
-impl Due {
+impl Deadline {
     fn read() -> Result<Self, String> {
         let setting = |name: &str| {
             let path = format!("/proc/sys/vm/{name}");
@@ -95,7 +95,7 @@ impl Experiment for LeftAlone {
     }
 
     fn estimate(&self) -> Duration {
-        Due::read().map_or(LONGEST, Due::written)
+        Deadline::read().map_or(LONGEST, Deadline::written)
     }
 
     fn check(&self, live: &LiveTarget) -> Result<(), String> {
@@ -106,7 +106,7 @@ impl Experiment for LeftAlone {
                  more, or no limit"
                 .to_owned());
         }
-        let due = Due::read()?.written();
+        let due = Deadline::read()?.written();
         if due > LONGEST {
             return Err(format!(
                 "data left alone is written only after {} s; lower vm.dirty_expire_centisecs",
@@ -117,8 +117,8 @@ impl Experiment for LeftAlone {
     }
 
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
-        let due = Due::read().map_err(|why| Failure::Cell { why })?;
-        let mut written = Written::make(site)?;
+        let due = Deadline::read().map_err(|why| Failure::Cell { why })?;
+        let mut written = WatchedWrite::make(site)?;
         let mut content = vec![0; usize::try_from(BYTES).expect("4 MiB")];
         Content::new(site.seed, 0).fill(&mut content, 0);
         written.file.write_all_at(&content, 0).map_err(|error| failed(&error))?;
@@ -126,7 +126,7 @@ impl Experiment for LeftAlone {
         // Writing it takes time too, as does whatever the file system does before that.
         let patience_ns = nanos(2 * due.written());
         let [began, clean] = wait(site, &mut written, patience_ns)?;
-        let since_ns = |sample: Sample| sample.at_ns.saturating_sub(last.at_ns);
+        let since_ns = |sample: DirtySample| sample.at_ns.saturating_sub(last.at_ns);
         let warnings = early(since_ns(began), due.expired).into_iter().collect();
         let observations = written.observations();
         written.remove()?;
@@ -142,7 +142,11 @@ impl Experiment for LeftAlone {
 }
 
 /// The samples at which data was first seen leaving, and at which none was left.
-fn wait(site: &Site<'_>, written: &mut Written, patience_ns: u64) -> Result<[Sample; 2], Failure> {
+fn wait(
+    site: &Site<'_>,
+    written: &mut WatchedWrite,
+    patience_ns: u64,
+) -> Result<[DirtySample; 2], Failure> {
     let mut began = None;
     loop {
         let sample = written.sample(BYTES)?;

@@ -17,9 +17,9 @@ use record::{CacheState, Dimension, Observation, Quantity, Series};
 use runner::Failure;
 use targets::cache::residency::residency_in;
 
-use self::flow::Sample;
+use self::flow::DirtySample;
 use self::left_alone::LeftAlone;
-use self::steady::Steady;
+use self::steady::WriteToLimit;
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
@@ -29,7 +29,7 @@ use crate::nanoseconds::nanos;
 pub(super) fn benchmarks() -> Vec<Benchmark> {
     let title = "write-back, steady writes past the limit";
     vec![
-        Benchmark { rank: 1, ..benchmark("write-back-steady", title, Steady) },
+        Benchmark { rank: 1, ..benchmark("write-back-steady", title, WriteToLimit) },
         Benchmark {
             rank: 4,
             ..benchmark("write-back-left-alone", "write-back, data left alone", LeftAlone)
@@ -41,19 +41,19 @@ fn benchmark(name: &str, title: &str, experiment: impl Experiment + 'static) -> 
     Benchmark {
         exercises: vec![Dimension::Io, Dimension::OnDiskLayout],
         cache_state: CacheState::Any,
-        ..Benchmark::of_experiment(name, title, experiment)
+        ..Benchmark::from_experiment(name, title, experiment)
     }
 }
 
 /// A file being written while its dirty pages are counted.
-struct Written {
+struct WatchedWrite {
     path: PathBuf,
     file: File,
     began: Instant,
-    samples: Vec<Sample>,
+    samples: Vec<DirtySample>,
 }
 
-impl Written {
+impl WatchedWrite {
     fn make(site: &Site<'_>) -> Result<Self, Failure> {
         // Earlier writes must not be written back meanwhile.
         site.live.target().sync().map_err(|error| failed(&error))?;
@@ -64,12 +64,12 @@ impl Written {
     }
 
     /// Counts what is dirty and what is under write-back, after `written_bytes` have been written.
-    fn sample(&mut self, written_bytes: u64) -> Result<Sample, Failure> {
+    fn sample(&mut self, written_bytes: u64) -> Result<DirtySample, Failure> {
         let page_bytes = rustix::param::page_size() as u64;
         let at_ns = nanos_since(self.began);
         let seen = residency_in(&self.file, 0..u64::MAX).map_err(|error| failed(&error))?;
         let bytes = |pages: Option<u64>| pages.unwrap_or(0) * page_bytes;
-        let sample = Sample {
+        let sample = DirtySample {
             at_ns,
             took_ns: nanos_since(self.began).saturating_sub(at_ns),
             written_bytes,
@@ -83,7 +83,7 @@ impl Written {
 
     /// Dirty data and data under write-back, over time.
     fn observations(&self) -> Vec<Observation> {
-        let series = |title: &str, name: &str, value: fn(&Sample) -> u64| {
+        let series = |title: &str, name: &str, value: fn(&DirtySample) -> u64| {
             Observation::Series(Series {
                 title: title.to_owned(),
                 axis: Quantity::new("time", "ns"),

@@ -16,7 +16,7 @@ use runner::Failure;
 use serde_json::{Value, json};
 use workload::Content;
 
-use super::Written;
+use super::WatchedWrite;
 use super::flow::Flow;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
@@ -39,7 +39,7 @@ const SLICE_NS: u64 = 1_000_000;
 
 /// Sequential writes of a new file, past the limit.
 #[derive(Debug)]
-pub(super) struct Steady;
+pub(super) struct WriteToLimit;
 
 /// The number of dirty bytes at which writers must wait, under the target's conditions.
 fn limit_bytes(live: &LiveTarget) -> Result<u64, String> {
@@ -50,7 +50,7 @@ fn limit_bytes(live: &LiveTarget) -> Result<u64, String> {
     Ok(counters.map_err(|error| error.to_string())?.threshold_bytes)
 }
 
-impl Experiment for Steady {
+impl Experiment for WriteToLimit {
     fn metrics(&self) -> Vec<MetricDefinition> {
         let rate = |name: &str| MetricDefinition::new(name, "bytes/s", Better::Higher);
         let bytes = |name: &str| MetricDefinition::new(name, "bytes", Better::Neither);
@@ -101,9 +101,9 @@ impl Experiment for Steady {
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
         let limit_bytes = limit_bytes(site.live).map_err(|why| Failure::Cell { why })?;
         let total_bytes = LIMITS_WRITTEN * limit_bytes;
-        let mut written = Written::make(site)?;
+        let mut written = WatchedWrite::make(site)?;
         let recorder = write(site, &mut written, total_bytes)?;
-        let flow = Flow::of(&written.samples);
+        let flow = Flow::from_samples(&written.samples);
         let observations = written.observations();
         let elapsed_ns = super::nanos_since(written.began);
         written.remove()?;
@@ -126,7 +126,11 @@ impl Experiment for Steady {
 }
 
 /// Writes `total_bytes`, and counts now and then what is dirty.
-fn write(site: &Site<'_>, written: &mut Written, total_bytes: u64) -> Result<Recorder, Failure> {
+fn write(
+    site: &Site<'_>,
+    written: &mut WatchedWrite,
+    total_bytes: u64,
+) -> Result<Recorder, Failure> {
     let clock = site.clock;
     let mut buffer = vec![0; REQUEST_BYTES];
     let content = Content::new(site.seed, 0);

@@ -22,13 +22,13 @@ use runner::Failure;
 use serde_json::{Value, json};
 use targets::cache::cache_state;
 
-use super::log::{Durably, Log};
+use super::log::{Log, SyncMethod};
 use super::{
     COMMIT_BYTES, KIB, MIB, SLICE_NS, check, check_memory, device_metrics, device_values,
     made_full, overwrite, settle,
 };
 use crate::benchmark::Benchmark;
-use crate::counters::{Happened, Reading};
+use crate::counters::{CounterDeltas, Reading};
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
 use crate::findings::Findings;
@@ -48,22 +48,22 @@ const STILL_DIRTY_PERCENT: u64 = 95;
 
 /// Over the amount of dirty data, in the same file and in another one.
 pub(super) fn curves() -> Vec<Benchmark> {
-    let curve = |name, title, whose: Whose, rank| {
+    let curve = |name, title, dirty_file: DirtyFile, rank| {
         let curve = Curve { name, title, axis: "dirty data", unit: "bytes" };
         curve.points(&DIRTY_BYTES, |dirty_bytes| Benchmark {
             dimension: Dimension::Io,
             exercises: vec![Dimension::OnDiskLayout, Dimension::Caching],
             cache_state: CacheState::Any,
             rank,
-            ..Benchmark::of_experiment("", "", FsyncDirty { dirty_bytes, whose })
+            ..Benchmark::from_experiment("", "", FsyncDirty { dirty_bytes, dirty_file })
         })
     };
     [
-        curve("fsync-by-dirty-data", "fsync of a dirty file", Whose::Own, 1),
+        curve("fsync-by-dirty-data", "fsync of a dirty file", DirtyFile::Own, 1),
         curve(
             "fsync-beside-dirty-data",
             "fsync of 4 KiB while another file is dirty",
-            Whose::Another,
+            DirtyFile::Another,
             5,
         ),
     ]
@@ -72,7 +72,7 @@ pub(super) fn curves() -> Vec<Benchmark> {
 
 /// Which file the dirty data belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whose {
+enum DirtyFile {
     /// The file that is synced.
     Own,
     /// A new file beside it.
@@ -83,14 +83,14 @@ enum Whose {
 #[derive(Debug)]
 struct FsyncDirty {
     dirty_bytes: u64,
-    whose: Whose,
+    dirty_file: DirtyFile,
 }
 
 /// What was observed of the syncs of one file.
-struct Synced<'a> {
+struct SyncObservations<'a> {
     site: &'a Site<'a>,
     recorder: Recorder,
-    happened: Vec<Happened>,
+    deltas: Vec<CounterDeltas>,
     evidence: CacheEvidence,
 }
 
@@ -100,34 +100,33 @@ impl FsyncDirty {
     }
 
     /// Overwrites and syncs the file itself.
-    fn own(&self, synced: &mut Synced<'_>) -> Result<(), Failure> {
-        let path = synced.site.directory.join("file");
-        let file = made_full(synced.site, &path, self.dirty_bytes.max(COMMIT_BYTES as u64))?;
+    fn own(&self, observations: &mut SyncObservations<'_>) -> Result<(), Failure> {
+        let path = observations.site.directory.join("file");
+        let file = made_full(observations.site, &path, self.dirty_bytes.max(COMMIT_BYTES as u64))?;
         for sync in 0..self.syncs() {
-            settle(synced.site)?;
-            let seed = synced.site.seed.wrapping_add(sync);
+            settle(observations.site)?;
+            let seed = observations.site.seed.wrapping_add(sync);
             overwrite(&file, self.dirty_bytes, seed).map_err(|error| failed(&error))?;
-            self.look(synced, &file)?;
-            synced.time(|| file.sync_all())?;
+            self.look(observations, &file)?;
+            observations.time(|| file.sync_all())?;
         }
         Ok(())
     }
 
     /// Writes a new file next to the one that is synced.
-    fn another(&self, synced: &mut Synced<'_>) -> Result<(), Failure> {
-        let site = synced.site;
+    fn another(&self, observations: &mut SyncObservations<'_>) -> Result<(), Failure> {
+        let site = observations.site;
         let path = site.directory.join("file");
-        let record = (COMMIT_BYTES, site.seed);
-        let log = Log::create(&path, Durably::Fsync, record).map_err(|error| failed(&error));
-        let mut log = log?;
+        let log = Log::create(&path, SyncMethod::Fsync, COMMIT_BYTES, site.seed);
+        let mut log = log.map_err(|error| failed(&error))?;
         for sync in 0..self.syncs() {
             let neighbour = site.directory.join(format!("neighbour-{sync}"));
             settle(site)?;
             // Kept open, since ext4 allocates blocks for some files when they are closed.
             let beside = self.neighbour(&neighbour, site.seed.wrapping_add(sync))?;
             log.write().map_err(|error| failed(&error))?;
-            self.look(synced, &beside)?;
-            synced.time(|| log.sync())?;
+            self.look(observations, &beside)?;
+            observations.time(|| log.sync())?;
             drop(beside);
             fs::remove_file(&neighbour).map_err(|error| failed(&error))?;
         }
@@ -142,7 +141,7 @@ impl FsyncDirty {
     }
 
     /// Counts what is dirty, if this kernel reports it.
-    fn look(&self, synced: &mut Synced<'_>, file: &File) -> Result<(), Failure> {
+    fn look(&self, observations: &mut SyncObservations<'_>, file: &File) -> Result<(), Failure> {
         let seen = cache_state::residency(file).map_err(|error| failed(&error))?;
         let evidence = CacheEvidence {
             pages: Some(seen.total_pages),
@@ -158,8 +157,8 @@ impl FsyncDirty {
             );
             return Err(Failure::State { why, evidence: Box::new(evidence) });
         }
-        synced.evidence = evidence;
-        synced.site.go_on()
+        observations.evidence = evidence;
+        observations.site.go_on()
     }
 
     fn is_still_dirty(&self, bytes: u64) -> bool {
@@ -167,7 +166,7 @@ impl FsyncDirty {
     }
 }
 
-impl Synced<'_> {
+impl SyncObservations<'_> {
     /// Times one sync, and records what the device does for it.
     fn time(&mut self, sync: impl FnOnce() -> std::io::Result<()>) -> Result<(), Failure> {
         let (clock, counters) = (self.site.clock, self.site.counters()?);
@@ -178,18 +177,18 @@ impl Synced<'_> {
         done.map_err(|error| failed(&error))?;
         self.recorder.record(start_ticks, end_ticks, clock);
         let after = counters.read().map_err(|error| failed(&error))?;
-        self.happened.push(after.since(&before));
+        self.deltas.push(after.since(&before));
         Ok(())
     }
 
     /// What the device did for all syncs together.
-    fn happened(&self) -> Happened {
-        let sum = |count: fn(&Happened) -> Option<u64>| self.happened.iter().map(count).sum();
-        Happened {
+    fn deltas(&self) -> CounterDeltas {
+        let sum = |count: fn(&CounterDeltas) -> Option<u64>| self.deltas.iter().map(count).sum();
+        CounterDeltas {
             device_writes: sum(|one| one.device_writes),
             device_written_bytes: sum(|one| one.device_written_bytes),
             device_flushes: sum(|one| one.device_flushes),
-            ..Happened::default()
+            ..CounterDeltas::default()
         }
     }
 }
@@ -197,21 +196,21 @@ impl Synced<'_> {
 impl Experiment for FsyncDirty {
     fn metrics(&self) -> Vec<MetricDefinition> {
         let mut own = vec![StandardMetric::TIME_PER_OPERATION.definition()];
-        if self.whose == Whose::Own {
+        if self.dirty_file == DirtyFile::Own {
             own.push(StandardMetric::BANDWIDTH.definition());
         }
         own.into_iter().chain(device_metrics("")).collect()
     }
 
     fn parameters(&self) -> BTreeMap<String, Value> {
-        let whose = match self.whose {
-            Whose::Own => "of the file, written over",
-            Whose::Another => "of another file, new",
+        let dirty_file = match self.dirty_file {
+            DirtyFile::Own => "of the file, written over",
+            DirtyFile::Another => "of another file, new",
         };
         BTreeMap::from([
             ("operation".to_owned(), json!("fsync")),
             ("dirty_bytes".to_owned(), json!(self.dirty_bytes)),
-            ("dirty_data".to_owned(), json!(whose)),
+            ("dirty_data".to_owned(), json!(dirty_file)),
             ("syncs".to_owned(), json!(self.syncs())),
         ])
     }
@@ -239,28 +238,28 @@ impl Experiment for FsyncDirty {
 
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
         let clock = site.clock;
-        let mut synced = Synced {
+        let mut observations = SyncObservations {
             site,
             recorder: Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS)),
-            happened: Vec::new(),
+            deltas: Vec::new(),
             evidence: CacheEvidence::default(),
         };
-        match self.whose {
-            Whose::Own => self.own(&mut synced)?,
-            Whose::Another => self.another(&mut synced)?,
+        match self.dirty_file {
+            DirtyFile::Own => self.own(&mut observations)?,
+            DirtyFile::Another => self.another(&mut observations)?,
         }
-        let time_ns = synced.recorder.mean_ns();
+        let time_ns = observations.recorder.mean_ns();
         let mut metrics = vec![time_ns];
-        if self.whose == Whose::Own {
+        if self.dirty_file == DirtyFile::Own {
             metrics.push(self.dirty_bytes as f64 / time_ns.max(1.0) * 1e9);
         }
-        metrics.extend(device_values(&synced.happened(), self.syncs()));
+        metrics.extend(device_values(&observations.deltas(), self.syncs()));
         Ok(Findings {
             metrics,
             bytes: self.syncs() * self.dirty_bytes,
-            elapsed_ns: synced.recorder.busy_ns(),
-            recorder: Some(synced.recorder),
-            evidence: synced.evidence,
+            elapsed_ns: observations.recorder.busy_ns(),
+            recorder: Some(observations.recorder),
+            evidence: observations.evidence,
             ..Findings::default()
         })
     }
@@ -272,14 +271,14 @@ mod tests {
 
     #[test]
     fn small_syncs_are_many_and_large_ones_few() {
-        let syncs =
-            DIRTY_BYTES.map(|dirty_bytes| FsyncDirty { dirty_bytes, whose: Whose::Own }.syncs());
+        let syncs = DIRTY_BYTES
+            .map(|dirty_bytes| FsyncDirty { dirty_bytes, dirty_file: DirtyFile::Own }.syncs());
         assert_eq!(syncs, [16, 16, 16, 4, 2]);
     }
 
     #[test]
     fn data_that_has_left_is_noticed() {
-        let one = |dirty_bytes| FsyncDirty { dirty_bytes, whose: Whose::Another };
+        let one = |dirty_bytes| FsyncDirty { dirty_bytes, dirty_file: DirtyFile::Another };
         assert!(one(0).is_still_dirty(0));
         assert!(one(MIB).is_still_dirty(MIB));
         assert!(!one(MIB).is_still_dirty(MIB / 2));

@@ -34,9 +34,9 @@ struct Flusher {
 }
 
 /// Stops the flusher when dropped, whatever happens to the work beside it.
-struct Over<'a>(&'a AtomicBool);
+struct StopOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Over<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -53,7 +53,7 @@ pub(super) fn beside<T>(
     let file = File::create_new(&path).map_err(|error| failed(&error))?;
     thread::scope(|scope| {
         let thread = scope.spawn(|| flusher.flush(&file, site.seed));
-        let over = Over(&flusher.is_over);
+        let over = StopOnDrop(&flusher.is_over);
         let measured = flusher.has_begun(site).and_then(|()| {
             let (began, before) = (Instant::now(), flusher.written());
             let done = act()?;
@@ -123,7 +123,7 @@ mod tests {
         let file = File::create_new(&path).expect("it is new");
         let flusher = Flusher::default();
         thread::scope(|scope| {
-            let over = Over(&flusher.is_over);
+            let over = StopOnDrop(&flusher.is_over);
             let thread = scope.spawn(|| flusher.flush(&file, 1));
             while flusher.syncs.load(Ordering::Relaxed) < 5 {
                 assert!(!flusher.has_failed.load(Ordering::Relaxed));

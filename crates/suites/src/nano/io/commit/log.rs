@@ -9,7 +9,7 @@ use workload::Content;
 
 /// What makes a write durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::nano::io) enum Durably {
+pub(in crate::nano::io) enum SyncMethod {
     /// A following `fsync`.
     Fsync,
     /// A following `fdatasync`.
@@ -31,14 +31,14 @@ pub(in crate::nano::io) struct LogExtent {
 
 impl LogExtent {
     /// The whole file: each write appends to a file that was empty at first.
-    pub(in crate::nano::io) const AT_THE_END: Self = Self { start: 0, bytes: u64::MAX };
+    pub(in crate::nano::io) const WHOLE_FILE: Self = Self { start: 0, bytes: u64::MAX };
 }
 
 /// A log in a file, or in a part of one.
 #[derive(Debug)]
 pub(in crate::nano::io) struct Log {
     file: File,
-    durably: Durably,
+    sync_method: SyncMethod,
     part: LogExtent,
     next: u64,
     record: Vec<u8>,
@@ -48,40 +48,42 @@ impl Log {
     /// Opens a log of incompressible records of `record_bytes` in an existing file.
     pub(in crate::nano::io) fn open(
         path: &Path,
-        durably: Durably,
+        sync_method: SyncMethod,
         part: LogExtent,
-        (record_bytes, seed): (usize, u64),
+        record_bytes: usize,
+        seed: u64,
     ) -> io::Result<Self> {
         // Not the flag from rustix, whose `DSYNC` is the kernel's `O_SYNC` (1.1.6, `linux_raw`),
         // which makes timestamps durable too.
-        let flags = match durably {
-            Durably::Dsync => libc::O_DSYNC,
-            Durably::Fsync | Durably::Fdatasync => 0,
+        let flags = match sync_method {
+            SyncMethod::Dsync => libc::O_DSYNC,
+            SyncMethod::Fsync | SyncMethod::Fdatasync => 0,
         };
         let file = File::options().write(true).custom_flags(flags).open(path)?;
         let mut record = vec![0; record_bytes];
         Content::new(seed, 0).fill(&mut record, part.start);
-        Ok(Self { file, durably, part, next: part.start, record })
+        Ok(Self { file, sync_method, part, next: part.start, record })
     }
 
     /// Makes a log in a new, empty file.
     pub(in crate::nano::io) fn create(
         path: &Path,
-        durably: Durably,
-        record: (usize, u64),
+        sync_method: SyncMethod,
+        record_bytes: usize,
+        seed: u64,
     ) -> io::Result<Self> {
         File::create_new(path)?.sync_all()?;
-        Self::open(path, durably, LogExtent::AT_THE_END, record)
+        Self::open(path, sync_method, LogExtent::WHOLE_FILE, record_bytes, seed)
     }
 
     /// Writes the next record and returns when it is durable; this is what is timed.
     pub(in crate::nano::io) fn commit(&mut self) -> io::Result<()> {
         self.file.write_all_at(&self.record, self.next)?;
         self.step();
-        match self.durably {
-            Durably::Fsync => self.file.sync_all(),
-            Durably::Fdatasync => self.file.sync_data(),
-            Durably::Dsync => Ok(()),
+        match self.sync_method {
+            SyncMethod::Fsync => self.file.sync_all(),
+            SyncMethod::Fdatasync => self.file.sync_data(),
+            SyncMethod::Dsync => Ok(()),
         }
     }
 
@@ -119,15 +121,15 @@ mod tests {
     fn records_follow_each_other_and_begin_again_where_their_part_ends() {
         let path = path("part");
         std::fs::write(&path, vec![0; 16_384]).expect("it is writable");
-        for durably in [Durably::Fsync, Durably::Fdatasync, Durably::Dsync] {
+        for sync_method in [SyncMethod::Fsync, SyncMethod::Fdatasync, SyncMethod::Dsync] {
             let part = LogExtent { start: 4096, bytes: 8192 };
-            let mut log = Log::open(&path, durably, part, (4096, 1)).expect("it is there");
+            let mut log = Log::open(&path, sync_method, part, 4096, 1).expect("it is there");
             let mut places = Vec::new();
             for _ in 0..4 {
                 places.push(log.next);
                 log.commit().expect("it has room");
             }
-            assert_eq!(places, [4096, 8192, 4096, 8192], "{durably:?}");
+            assert_eq!(places, [4096, 8192, 4096, 8192], "{sync_method:?}");
         }
         let content = std::fs::read(&path).expect("it is there");
         assert!(content[..4096].iter().chain(&content[12_288..]).all(|&byte| byte == 0));
@@ -139,22 +141,22 @@ mod tests {
     fn writes_are_synchronous_as_far_as_data_goes_and_no_further() {
         let path = path("flags");
         std::fs::write(&path, [0; 4096]).expect("it is writable");
-        let flags = |durably| {
+        let flags = |sync_method| {
             let log =
-                Log::open(&path, durably, LogExtent::AT_THE_END, (4096, 1)).expect("it is there");
+                Log::open(&path, sync_method, LogExtent::WHOLE_FILE, 4096, 1).expect("it is there");
             let all = rustix::fs::fcntl_getfl(&log.file).expect("it is open").bits();
             all & libc::O_SYNC.cast_unsigned()
         };
-        assert_eq!(flags(Durably::Dsync), libc::O_DSYNC.cast_unsigned());
+        assert_eq!(flags(SyncMethod::Dsync), libc::O_DSYNC.cast_unsigned());
         assert_ne!(libc::O_DSYNC, libc::O_SYNC);
-        assert_eq!((flags(Durably::Fsync), flags(Durably::Fdatasync)), (0, 0));
+        assert_eq!((flags(SyncMethod::Fsync), flags(SyncMethod::Fdatasync)), (0, 0));
         std::fs::remove_file(&path).expect("it is there");
     }
 
     #[test]
     fn an_empty_log_grows_by_what_is_committed() {
         let path = path("growing");
-        let mut log = Log::create(&path, Durably::Fsync, (4096, 1)).expect("it is new");
+        let mut log = Log::create(&path, SyncMethod::Fsync, 4096, 1).expect("it is new");
         log.commit().expect("it has room");
         log.write().expect("it has room");
         log.sync().expect("there is a disk");

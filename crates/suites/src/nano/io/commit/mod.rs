@@ -29,9 +29,9 @@ use record::{Better, MetricDefinition, StandardMetric};
 use runner::Failure;
 use workload::Content;
 
-pub(super) use self::log::{Durably, Log};
+pub(super) use self::log::{Log, SyncMethod};
 use crate::benchmark::Benchmark;
-use crate::counters::Happened;
+use crate::counters::CounterDeltas;
 use crate::experiment::Site;
 use crate::failure::failed;
 use crate::live_target::LiveTarget;
@@ -98,8 +98,8 @@ fn device_metrics(prefix: &str) -> [MetricDefinition; 3] {
 
 /// The values of [`device_metrics`]. If others use the device too, none are known, and before Linux
 /// 5.5 the number of flushes is not. So these metrics come last, where values may be missing.
-fn device_values(happened: &Happened, operations: u64) -> Vec<f64> {
-    let counted = [happened.device_writes, happened.device_written_bytes, happened.device_flushes];
+fn device_values(deltas: &CounterDeltas, operations: u64) -> Vec<f64> {
+    let counted = [deltas.device_writes, deltas.device_written_bytes, deltas.device_flushes];
     let per_operation = |count: u64| count as f64 / operations.max(1) as f64;
     counted.into_iter().map_while(|count| count.map(per_operation)).collect()
 }
@@ -138,16 +138,16 @@ mod tests {
 
     #[test]
     fn what_was_not_counted_has_no_value() {
-        let all = Happened {
+        let all = CounterDeltas {
             device_writes: Some(8),
             device_written_bytes: Some(16_384),
             device_flushes: Some(2),
-            ..Happened::default()
+            ..CounterDeltas::default()
         };
         assert_eq!(device_values(&all, 4), [2.0, 4096.0, 0.5]);
-        let old_kernel = Happened { device_flushes: None, ..all };
+        let old_kernel = CounterDeltas { device_flushes: None, ..all };
         assert_eq!(device_values(&old_kernel, 4), [2.0, 4096.0]);
-        let shared = Happened { device_writes: None, ..all };
+        let shared = CounterDeltas { device_writes: None, ..all };
         assert_eq!(device_values(&shared, 4), [0.0; 0]);
     }
 

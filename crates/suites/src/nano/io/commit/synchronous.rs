@@ -13,10 +13,10 @@ use record::{Better, CacheState, Dimension, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
 
-use super::log::{Durably, Log, LogExtent};
+use super::log::{Log, LogExtent, SyncMethod};
 use super::{COMMIT_BYTES, KIB, SLICE_NS, check, device_metrics, device_values, made_full, settle};
 use crate::benchmark::Benchmark;
-use crate::counters::Happened;
+use crate::counters::CounterDeltas;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
 use crate::findings::Findings;
@@ -32,69 +32,78 @@ const FILE_BYTES: u64 = WRITES * 4 * KIB;
 
 /// On existing blocks, and at the end.
 pub(super) fn benchmarks() -> Vec<Benchmark> {
-    let benchmark = |name: &str, title: &str, place: WrittenAt| Benchmark {
+    let benchmark = |name: &str, title: &str, position: WritePosition| Benchmark {
         dimension: Dimension::Io,
         exercises: vec![Dimension::OnDiskLayout, Dimension::Metadata],
         cache_state: CacheState::Any,
         rank: 1,
-        ..Benchmark::of_experiment(name, title, Synchronous { place })
+        ..Benchmark::from_experiment(name, title, Synchronous { position })
     };
     vec![
         benchmark(
             "dsync-overwrite-4k",
             "O_DSYNC overwrite 4 KiB, versus fdatasync",
-            WrittenAt::There,
+            WritePosition::Overwrite,
         ),
-        benchmark("dsync-append-4k", "O_DSYNC append 4 KiB, versus fdatasync", WrittenAt::AtTheEnd),
+        benchmark(
+            "dsync-append-4k",
+            "O_DSYNC append 4 KiB, versus fdatasync",
+            WritePosition::Append,
+        ),
     ]
 }
 
 /// Where the writes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WrittenAt {
+enum WritePosition {
     /// Over existing blocks.
-    There,
+    Overwrite,
     /// At the end of a growing file.
-    AtTheEnd,
+    Append,
 }
 
 /// Both kinds of durable writes, in turns.
 #[derive(Debug)]
 struct Synchronous {
-    place: WrittenAt,
+    position: WritePosition,
 }
 
 /// What was observed of one kind.
-struct OneKind {
+struct MethodRun {
     log: Log,
     recorder: Recorder,
-    happened: Happened,
+    deltas: CounterDeltas,
 }
 
 impl Synchronous {
-    fn kind(&self, site: &Site<'_>, durably: Durably, name: &str) -> Result<OneKind, Failure> {
+    fn method_run(
+        &self,
+        site: &Site<'_>,
+        sync_method: SyncMethod,
+        name: &str,
+    ) -> Result<MethodRun, Failure> {
         let path = site.directory.join(name);
-        let record = (COMMIT_BYTES, site.seed);
-        let log = match self.place {
-            WrittenAt::AtTheEnd => Log::create(&path, durably, record),
-            WrittenAt::There => {
+        let log = match self.position {
+            WritePosition::Append => Log::create(&path, sync_method, COMMIT_BYTES, site.seed),
+            WritePosition::Overwrite => {
                 made_full(site, &path, FILE_BYTES)?;
-                Log::open(&path, durably, LogExtent { start: 0, bytes: FILE_BYTES }, record)
+                let part = LogExtent { start: 0, bytes: FILE_BYTES };
+                Log::open(&path, sync_method, part, COMMIT_BYTES, site.seed)
             }
         };
         let clock = site.clock;
         let recorder = Recorder::new(clock.ticks(), clock.ticks_of(SLICE_NS));
-        let happened = Happened {
+        let deltas = CounterDeltas {
             device_writes: Some(0),
             device_written_bytes: Some(0),
             device_flushes: Some(0),
-            ..Happened::default()
+            ..CounterDeltas::default()
         };
-        Ok(OneKind { log: log.map_err(|error| failed(&error))?, recorder, happened })
+        Ok(MethodRun { log: log.map_err(|error| failed(&error))?, recorder, deltas })
     }
 }
 
-impl OneKind {
+impl MethodRun {
     /// One turn.
     fn turn(&mut self, site: &Site<'_>) -> Result<(), Failure> {
         let counters = site.counters()?;
@@ -108,7 +117,7 @@ impl OneKind {
         }
         let more = counters.read().map_err(|error| failed(&error))?.since(&before);
         let sum = |one: Option<u64>, other: Option<u64>| Some(one? + other?);
-        let so_far = &mut self.happened;
+        let so_far = &mut self.deltas;
         so_far.device_writes = sum(so_far.device_writes, more.device_writes);
         so_far.device_written_bytes = sum(so_far.device_written_bytes, more.device_written_bytes);
         so_far.device_flushes = sum(so_far.device_flushes, more.device_flushes);
@@ -128,12 +137,12 @@ impl Experiment for Synchronous {
     }
 
     fn parameters(&self) -> BTreeMap<String, Value> {
-        let place = match self.place {
-            WrittenAt::There => "overwrite",
-            WrittenAt::AtTheEnd => "append",
+        let operation = match self.position {
+            WritePosition::Overwrite => "overwrite",
+            WritePosition::Append => "append",
         };
         BTreeMap::from([
-            ("operation".to_owned(), json!(place)),
+            ("operation".to_owned(), json!(operation)),
             ("request_bytes".to_owned(), json!(COMMIT_BYTES)),
             ("open_flags".to_owned(), json!("O_DSYNC")),
             ("writes_of_each_kind".to_owned(), json!(WRITES)),
@@ -149,8 +158,8 @@ impl Experiment for Synchronous {
     }
 
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
-        let mut dsync = self.kind(site, Durably::Dsync, "dsync")?;
-        let mut fdatasync = self.kind(site, Durably::Fdatasync, "fdatasync")?;
+        let mut dsync = self.method_run(site, SyncMethod::Dsync, "dsync")?;
+        let mut fdatasync = self.method_run(site, SyncMethod::Fdatasync, "fdatasync")?;
         settle(site)?;
         for turn in 0..TURNS {
             // The two kinds alternate in going first.
@@ -164,7 +173,7 @@ impl Experiment for Synchronous {
         }
         let times = [dsync.recorder.mean_ns(), fdatasync.recorder.mean_ns()];
         let mut metrics = vec![times[0], times[1], times[0] / times[1].max(1.0)];
-        let of_device = [&dsync, &fdatasync].map(|kind| device_values(&kind.happened, WRITES));
+        let of_device = [&dsync, &fdatasync].map(|kind| device_values(&kind.deltas, WRITES));
         // Values are matched to metrics by position: those of the second kind follow all of the
         // first kind's.
         if of_device[0].len() == device_metrics("").len() {

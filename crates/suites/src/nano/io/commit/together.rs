@@ -19,7 +19,7 @@ use record::{CacheState, Dimension, MetricDefinition, StandardMetric};
 use runner::Failure;
 use serde_json::{Value, json};
 
-use super::log::{Durably, Log, LogExtent};
+use super::log::{Log, LogExtent, SyncMethod};
 use super::{COMMIT_BYTES, KIB, SLICE_NS, check, device_metrics, device_values, made_full, settle};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Site};
@@ -44,18 +44,18 @@ pub(super) fn curves() -> Vec<Benchmark> {
         curve(
             "commit-own-files-by-threads",
             "concurrent append 4 KiB and fsync, own files",
-            Files::Own,
+            CommitTarget::OwnFiles,
         ),
         curve(
             "commit-one-log-by-threads",
             "concurrent write 4 KiB and fdatasync, one log",
-            Files::Log,
+            CommitTarget::SharedLog,
         ),
     ]
     .concat()
 }
 
-fn curve(name: &str, title: &str, files: Files) -> Vec<Benchmark> {
+fn curve(name: &str, title: &str, target: CommitTarget) -> Vec<Benchmark> {
     let curve = Curve { name, title, axis: "threads", unit: "count" };
     curve.points(&THREADS, |threads| Benchmark {
         dimension: Dimension::Io,
@@ -63,28 +63,32 @@ fn curve(name: &str, title: &str, files: Files) -> Vec<Benchmark> {
         cache_state: CacheState::Any,
         baseline: (threads > 1).then(|| format!("{name}-1")),
         rank: 1,
-        ..Benchmark::of_experiment("", "", Together { threads: usize_of(threads), files })
+        ..Benchmark::from_experiment(
+            "",
+            "",
+            ConcurrentCommits { threads: usize_of(threads), target },
+        )
     })
 }
 
 /// What threads commit to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Files {
+enum CommitTarget {
     /// Each thread appends to a file of its own, with `fsync`.
-    Own,
+    OwnFiles,
     /// All write to one file that was fully written beforehand, as databases lay out their logs,
     /// each thread to its own part, with `fdatasync`.
-    Log,
+    SharedLog,
 }
 
 /// Threads that commit at the same time.
 #[derive(Debug)]
-struct Together {
+struct ConcurrentCommits {
     threads: usize,
-    files: Files,
+    target: CommitTarget,
 }
 
-impl Together {
+impl ConcurrentCommits {
     fn commits(&self) -> u64 {
         self.threads as u64 * COMMITS_PER_THREAD
     }
@@ -92,19 +96,19 @@ impl Together {
     /// The log of each thread, with nothing left to be written back.
     fn logs(&self, site: &Site<'_>) -> Result<Vec<Log>, Failure> {
         let shared = site.directory.join("log");
-        if self.files == Files::Log {
+        if self.target == CommitTarget::SharedLog {
             made_full(site, &shared, self.threads as u64 * PART_BYTES)?;
         }
         let log = |thread: usize| -> io::Result<Log> {
-            let record = (COMMIT_BYTES, site.seed ^ thread as u64);
-            match self.files {
-                Files::Own => {
+            let seed = site.seed ^ thread as u64;
+            match self.target {
+                CommitTarget::OwnFiles => {
                     let path = site.directory.join(format!("own-{thread}"));
-                    Log::create(&path, Durably::Fsync, record)
+                    Log::create(&path, SyncMethod::Fsync, COMMIT_BYTES, seed)
                 }
-                Files::Log => {
+                CommitTarget::SharedLog => {
                     let part = LogExtent { start: thread as u64 * PART_BYTES, bytes: PART_BYTES };
-                    Log::open(&shared, Durably::Fdatasync, part, record)
+                    Log::open(&shared, SyncMethod::Fdatasync, part, COMMIT_BYTES, seed)
                 }
             }
         };
@@ -115,7 +119,7 @@ impl Together {
     }
 }
 
-impl Experiment for Together {
+impl Experiment for ConcurrentCommits {
     fn metrics(&self) -> Vec<MetricDefinition> {
         let own = [
             StandardMetric::THROUGHPUT.definition(),
@@ -125,9 +129,9 @@ impl Experiment for Together {
     }
 
     fn parameters(&self) -> BTreeMap<String, Value> {
-        let (operation, sharing) = match self.files {
-            Files::Own => ("append+fsync", "own"),
-            Files::Log => ("write+fdatasync", "same"),
+        let (operation, sharing) = match self.target {
+            CommitTarget::OwnFiles => ("append+fsync", "own"),
+            CommitTarget::SharedLog => ("write+fdatasync", "same"),
         };
         // Not named `threads`, which would imply threads that need a processor each.
         BTreeMap::from([
@@ -156,15 +160,15 @@ impl Experiment for Together {
         let counters = site.counters()?;
         let before = counters.read().map_err(|error| failed(&error))?;
         let committed = match site.clock {
-            SystemClock::Tsc(clock) => committed(logs, clock, site.stop),
-            SystemClock::Monotonic(clock) => committed(logs, clock, site.stop),
+            SystemClock::Tsc(clock) => commit_all(logs, clock, site.stop),
+            SystemClock::Monotonic(clock) => commit_all(logs, clock, site.stop),
         };
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
-        let Committed { recorder, elapsed_ns } = committed.map_err(|error| failed(&error))?;
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&before);
+        let AllCommits { recorder, elapsed_ns } = committed.map_err(|error| failed(&error))?;
         site.go_on()?;
         let per_s = self.commits() as f64 / elapsed_ns.max(1) as f64 * 1e9;
         let mut metrics = vec![per_s, recorder.mean_ns()];
-        metrics.extend(device_values(&happened, self.commits()));
+        metrics.extend(device_values(&deltas, self.commits()));
         Ok(Findings {
             metrics,
             bytes: self.commits() * COMMIT_BYTES as u64,
@@ -176,23 +180,23 @@ impl Experiment for Together {
 }
 
 /// All commits of all threads.
-struct Committed {
+struct AllCommits {
     recorder: Recorder,
     elapsed_ns: u64,
 }
 
 /// What one thread did, with clock readings before its first commit and after its last.
-struct Share {
+struct ThreadCommits {
     recorder: Recorder,
     start_ticks: u64,
     end_ticks: u64,
 }
 
 /// Commits [`COMMITS_PER_THREAD`] times to each log, unless stopped, each from a thread of its own.
-fn committed<C: Clock>(logs: Vec<Log>, clock: &C, stop: &AtomicBool) -> io::Result<Committed> {
+fn commit_all<C: Clock>(logs: Vec<Log>, clock: &C, stop: &AtomicBool) -> io::Result<AllCommits> {
     let barrier = Barrier::new(logs.len());
     let origin_ticks = clock.ticks();
-    let one = |mut log: Log| -> io::Result<Share> {
+    let one = |mut log: Log| -> io::Result<ThreadCommits> {
         let mut recorder = Recorder::new(origin_ticks, clock.ticks_of(SLICE_NS));
         barrier.wait();
         let start_ticks = clock.ticks();
@@ -205,9 +209,9 @@ fn committed<C: Clock>(logs: Vec<Log>, clock: &C, stop: &AtomicBool) -> io::Resu
                 break;
             }
         }
-        Ok(Share { recorder, start_ticks, end_ticks: clock.ticks() })
+        Ok(ThreadCommits { recorder, start_ticks, end_ticks: clock.ticks() })
     };
-    let shares: io::Result<Vec<Share>> = thread::scope(|scope| {
+    let shares: io::Result<Vec<ThreadCommits>> = thread::scope(|scope| {
         let threads: Vec<_> = logs.into_iter().map(|log| scope.spawn(|| one(log))).collect();
         let join = |thread: thread::ScopedJoinHandle<'_, _>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -219,7 +223,7 @@ fn committed<C: Clock>(logs: Vec<Log>, clock: &C, stop: &AtomicBool) -> io::Resu
     let last = shares.iter().map(|share| share.end_ticks).max().unwrap_or(origin_ticks);
     let mut recorder = Recorder::new(first, clock.ticks_of(SLICE_NS));
     shares.iter().for_each(|share| recorder.merge(&share.recorder));
-    Ok(Committed { recorder, elapsed_ns: clock.nanos(last.saturating_sub(first)) })
+    Ok(AllCommits { recorder, elapsed_ns: clock.nanos(last.saturating_sub(first)) })
 }
 
 #[cfg(test)]
@@ -235,16 +239,16 @@ mod tests {
         std::fs::create_dir(&directory).expect("it is new");
         let log = |thread: u64| {
             let path = directory.join(thread.to_string());
-            Log::create(&path, Durably::Fdatasync, (COMMIT_BYTES, thread)).expect("it is new")
+            Log::create(&path, SyncMethod::Fdatasync, COMMIT_BYTES, thread).expect("it is new")
         };
         let go_on = AtomicBool::new(false);
-        let all = committed((0..3).map(log).collect(), &MonotonicClock, &go_on);
+        let all = commit_all((0..3).map(log).collect(), &MonotonicClock, &go_on);
         let all = all.expect("there is room");
         assert_eq!(all.recorder.operations(), 3 * COMMITS_PER_THREAD);
         assert!(all.recorder.busy_ns() <= 3 * all.elapsed_ns);
         let bytes = std::fs::metadata(directory.join("2")).expect("it is there").len();
         assert_eq!(bytes, PART_BYTES);
-        let stopped = committed(vec![log(3)], &MonotonicClock, &AtomicBool::new(true));
+        let stopped = commit_all(vec![log(3)], &MonotonicClock, &AtomicBool::new(true));
         assert_eq!(stopped.expect("there is room").recorder.operations(), 1);
         std::fs::remove_dir_all(&directory).expect("it is there");
     }

@@ -21,14 +21,14 @@ use workload::{OnSchedule, Schedule, Spacing};
 use super::flusher::{self, FLUSHED_BYTES, ROOM_BYTES};
 use super::{check, check_memory, settle};
 use crate::benchmark::Benchmark;
-use crate::counters::Happened;
+use crate::counters::CounterDeltas;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
+use crate::file_set_kind::FileSetKind;
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
-use crate::nano::io::open_loop::{self, Kind, REQUEST_BYTES, Work};
-use crate::place::Place;
+use crate::nano::io::open_loop::{self, REQUEST_BYTES, ScheduledOperation, ScheduledWork};
 
 /// How long the victim is measured alone, and how long beside the flusher.
 const PART: Duration = Duration::from_millis(500);
@@ -40,27 +40,27 @@ const READS_PER_S: u64 = 1000;
 
 /// With no flusher, and with one.
 pub(super) fn curves() -> Vec<Benchmark> {
-    let curve = |name, title, kind: Kind, rate_per_s: u64| {
+    let curve = |name, title, kind: ScheduledOperation, rate_per_s: u64| {
         let curve = Curve { name, title, axis: "flushers", unit: "count" };
         curve.points(&[0, 1], |flushers| Benchmark {
             dimension: Dimension::Io,
             exercises: vec![Dimension::OnDiskLayout, Dimension::Caching, Dimension::Scaling],
             cache_state: kind.cache_state(),
             rank: 5,
-            ..Benchmark::of_experiment("", "", Victim { kind, rate_per_s, flushers })
+            ..Benchmark::from_experiment("", "", Victim { kind, rate_per_s, flushers })
         })
     };
     [
         curve(
             "victim-append-fsync",
             "append 4 KiB and fsync, 50 per second",
-            Kind::Commit,
+            ScheduledOperation::Commit,
             COMMITS_PER_S,
         ),
         curve(
             "victim-warm-read",
             "random read 4 KiB, warm, 1,000 per second",
-            Kind::WarmRead,
+            ScheduledOperation::WarmRead,
             READS_PER_S,
         ),
     ]
@@ -70,7 +70,7 @@ pub(super) fn curves() -> Vec<Benchmark> {
 /// A victim, alone or beside a flusher.
 #[derive(Debug)]
 struct Victim {
-    kind: Kind,
+    kind: ScheduledOperation,
     rate_per_s: u64,
     /// 0 or 1.
     flushers: u64,
@@ -78,7 +78,7 @@ struct Victim {
 
 /// What was measured: the victim alone and, if there is a flusher, beside it, with the flusher's
 /// bytes per second.
-struct Parts {
+struct VictimParts {
     alone: OnSchedule,
     beside: Option<(OnSchedule, f64)>,
 }
@@ -89,36 +89,36 @@ impl Victim {
     }
 
     /// Measures the victim for half a second, on an evenly spaced schedule.
-    fn part(&self, site: &Site<'_>, work: &mut Work) -> Result<OnSchedule, Failure> {
+    fn part(&self, site: &Site<'_>, work: &mut ScheduledWork) -> Result<OnSchedule, Failure> {
         let rate_per_s = self.rate_per_s as f64;
         let schedule = Schedule::new(rate_per_s, self.operations(), Spacing::Constant, site.seed);
         open_loop::on_schedule(site, work, &schedule)
     }
 
     /// Measures all parts, with either of the two first.
-    fn parts(&self, site: &Site<'_>, work: &mut Work) -> Result<Parts, Failure> {
+    fn parts(&self, site: &Site<'_>, work: &mut ScheduledWork) -> Result<VictimParts, Failure> {
         if self.flushers == 0 {
-            return Ok(Parts { alone: self.part(site, work)?, beside: None });
+            return Ok(VictimParts { alone: self.part(site, work)?, beside: None });
         }
         if site.seed.is_multiple_of(2) {
             let alone = self.part(site, work)?;
             let beside = flusher::beside(site, || self.part(site, work))?;
-            return Ok(Parts { alone, beside: Some(beside) });
+            return Ok(VictimParts { alone, beside: Some(beside) });
         }
         let beside = flusher::beside(site, || self.part(site, work))?;
         settle(site)?;
-        Ok(Parts { alone: self.part(site, work)?, beside: Some(beside) })
+        Ok(VictimParts { alone: self.part(site, work)?, beside: Some(beside) })
     }
 }
 
-impl Parts {
+impl VictimParts {
     fn operations(&self) -> u64 {
         let beside = self.beside.as_ref().map_or(0, |(part, _)| part.latency.operations());
         self.alone.latency.operations() + beside
     }
 
     /// The values of [`Experiment::metrics`], and the part that they describe.
-    fn judged(self, operations: u64) -> (Vec<f64>, OnSchedule) {
+    fn into_values(self, operations: u64) -> (Vec<f64>, OnSchedule) {
         let alone_ns = self.alone.latency.mean_ns();
         let Some((beside, flushed_bytes_per_s)) = self.beside else {
             return (open_loop::values(&self.alone, operations), self.alone);
@@ -158,8 +158,8 @@ impl Experiment for Victim {
         all
     }
 
-    fn place(&self) -> Option<Place> {
-        self.kind.place()
+    fn file_set(&self) -> Option<FileSetKind> {
+        self.kind.file_set()
     }
 
     fn estimate(&self) -> Duration {
@@ -175,16 +175,17 @@ impl Experiment for Victim {
     }
 
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
-        let mut work = Work::make(self.kind, site)?;
+        let mut work = ScheduledWork::make(self.kind, site)?;
         let counters = site.counters()?;
         let before = counters.read().map_err(|error| failed(&error))?;
         let parts = self.parts(site, &mut work)?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&before);
         // A flusher makes the device read what it needs to know about free space. That the victim's
         // pages are still in memory proves that those reads were not the victim's.
-        let of_victim = Happened { device_read_bytes: None, caller_read_bytes: None, ..happened };
+        let of_victim =
+            CounterDeltas { device_read_bytes: None, caller_read_bytes: None, ..deltas };
         let evidence = work.proved(&of_victim, parts.operations())?;
-        let (metrics, part) = parts.judged(self.operations());
+        let (metrics, part) = parts.into_values(self.operations());
         Ok(Findings {
             metrics,
             bytes: part.latency.operations() * REQUEST_BYTES as u64,

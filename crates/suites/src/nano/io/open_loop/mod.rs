@@ -22,14 +22,14 @@ use serde_json::{Value, json};
 use workload::{ExactSleeps, OnSchedule, Schedule, SleepThenSpin, run_on_schedule};
 
 pub(super) use self::figures::{metrics, values};
-pub(super) use self::work::{Kind, REQUEST_BYTES, Work};
+pub(super) use self::work::{REQUEST_BYTES, ScheduledOperation, ScheduledWork};
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
+use crate::file_set_kind::FileSetKind;
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 use crate::nano::curve::Curve;
-use crate::place::Place;
 
 /// Default rates, in operations per second: one that a device handles with ease, one that uses a
 /// good part of it, and one that is more commits than most can do.
@@ -42,10 +42,14 @@ const OPERATIONS_MIN: u64 = 100;
 const OPERATIONS_MAX: u64 = 4000;
 
 /// The curves: name, title and kind of operation.
-const FAMILIES: [(&str, &str, Kind); 3] = [
-    ("open-loop-warm-read", "random read 4 KiB, warm, on a schedule", Kind::WarmRead),
-    ("open-loop-direct-read", "random read 4 KiB, direct, on a schedule", Kind::DirectRead),
-    ("open-loop-append-fsync", "append 4 KiB and fsync, on a schedule", Kind::Commit),
+const FAMILIES: [(&str, &str, ScheduledOperation); 3] = [
+    ("open-loop-warm-read", "random read 4 KiB, warm, on a schedule", ScheduledOperation::WarmRead),
+    (
+        "open-loop-direct-read",
+        "random read 4 KiB, direct, on a schedule",
+        ScheduledOperation::DirectRead,
+    ),
+    ("open-loop-append-fsync", "append 4 KiB and fsync, on a schedule", ScheduledOperation::Commit),
 ];
 
 /// At the declared rates.
@@ -67,14 +71,14 @@ pub(crate) fn is_open_loop(benchmark: &Benchmark) -> bool {
 }
 
 fn points(rates_per_s: &[u64], spacing: Spacing, rank: u32) -> Vec<Benchmark> {
-    let family = |(name, title, kind): (&str, &str, Kind)| {
+    let family = |(name, title, kind): (&str, &str, ScheduledOperation)| {
         let curve = Curve { name, title, axis: "operations per second", unit: "count" };
         curve.points(rates_per_s, |rate_per_s| Benchmark {
             dimension: Dimension::Io,
             exercises: kind.exercises(),
             cache_state: kind.cache_state(),
             rank,
-            ..Benchmark::of_experiment("", "", OpenLoop { kind, rate_per_s, spacing })
+            ..Benchmark::from_experiment("", "", OpenLoop { kind, rate_per_s, spacing })
         })
     };
     FAMILIES.into_iter().flat_map(family).collect()
@@ -90,7 +94,7 @@ fn operations_at(rate_per_s: u64) -> u64 {
 /// One kind of operation at a rate.
 #[derive(Debug)]
 struct OpenLoop {
-    kind: Kind,
+    kind: ScheduledOperation,
     rate_per_s: u64,
     spacing: Spacing,
 }
@@ -98,7 +102,7 @@ struct OpenLoop {
 /// Executes operations of one kind on a schedule.
 pub(super) fn on_schedule(
     site: &Site<'_>,
-    work: &mut Work,
+    work: &mut ScheduledWork,
     schedule: &Schedule,
 ) -> Result<OnSchedule, Failure> {
     let sleeps = ExactSleeps::begin();
@@ -139,8 +143,8 @@ impl Experiment for OpenLoop {
         ])
     }
 
-    fn place(&self) -> Option<Place> {
-        self.kind.place()
+    fn file_set(&self) -> Option<FileSetKind> {
+        self.kind.file_set()
     }
 
     fn estimate(&self) -> Duration {
@@ -152,12 +156,12 @@ impl Experiment for OpenLoop {
     }
 
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
-        let mut work = Work::make(self.kind, site)?;
+        let mut work = ScheduledWork::make(self.kind, site)?;
         let counters = site.counters()?;
         let before = counters.read().map_err(|error| failed(&error))?;
         let done = on_schedule(site, &mut work, &self.schedule(site.seed))?;
-        let happened = counters.read().map_err(|error| failed(&error))?.since(&before);
-        let evidence = work.proved(&happened, done.latency.operations())?;
+        let deltas = counters.read().map_err(|error| failed(&error))?.since(&before);
+        let evidence = work.proved(&deltas, done.latency.operations())?;
         Ok(Findings {
             metrics: values(&done, self.operations()),
             bytes: done.latency.operations() * REQUEST_BYTES as u64,
@@ -200,7 +204,11 @@ mod tests {
     #[test]
     fn percentiles_are_declared_where_the_operations_support_them() {
         let names = |rate_per_s| -> Vec<String> {
-            let one = OpenLoop { kind: Kind::Commit, rate_per_s, spacing: Spacing::Poisson };
+            let one = OpenLoop {
+                kind: ScheduledOperation::Commit,
+                rate_per_s,
+                spacing: Spacing::Poisson,
+            };
             one.metrics().into_iter().map(|metric| metric.name).collect()
         };
         let has = |rate_per_s, name: &str| names(rate_per_s).iter().any(|one| one == name);

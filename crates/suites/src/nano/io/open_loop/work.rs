@@ -15,13 +15,13 @@ use rustix::fs::{Mode, OFlags};
 use targets::cache::cache_state::{self, Residency};
 use workload::{IoPath, Operation, Role, Workload};
 
-use crate::counters::Happened;
+use crate::counters::CounterDeltas;
 use crate::experiment::Site;
 use crate::failure::failed;
+use crate::file_set_kind::FileSetKind;
 use crate::live_target::LiveTarget;
-use crate::nano::io::commit::{self, Durably, Log};
+use crate::nano::io::commit::{self, Log, SyncMethod};
 use crate::operations::{Layer, Length, Operations, Pages, Question};
-use crate::place::Place;
 use crate::state::{self, Claim, Warming};
 
 /// Size of each operation.
@@ -29,7 +29,7 @@ pub(in crate::nano::io) const REQUEST_BYTES: usize = 4 << 10;
 
 /// The kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::nano::io) enum Kind {
+pub(in crate::nano::io) enum ScheduledOperation {
     /// Reads a random block of the data file, which is in memory.
     WarmRead,
     /// Reads a random block of the data file past the page cache, each once before any repeats.
@@ -38,7 +38,7 @@ pub(in crate::nano::io) enum Kind {
     Commit,
 }
 
-impl Kind {
+impl ScheduledOperation {
     pub(in crate::nano::io) fn operation(self) -> &'static str {
         match self {
             Self::WarmRead => "read",
@@ -64,9 +64,9 @@ impl Kind {
     }
 
     /// The file set that it works on.
-    pub(in crate::nano::io) fn place(self) -> Option<Place> {
+    pub(in crate::nano::io) fn file_set(self) -> Option<FileSetKind> {
         match self {
-            Self::WarmRead | Self::DirectRead => Some(Place::Data),
+            Self::WarmRead | Self::DirectRead => Some(FileSetKind::Data),
             Self::Commit => None,
         }
     }
@@ -89,7 +89,7 @@ impl Kind {
 fn without_direct_reads(live: &LiveTarget) -> Option<String> {
     let read = Operations {
         workload: Workload { io_path: IoPath::PsyncDirect, ..Workload::new(Operation::Read) },
-        place: Place::Data,
+        file_set: FileSetKind::Data,
         layer: Layer::FileSystem,
         question: Question::Time,
         length: Length::default(),
@@ -99,8 +99,8 @@ fn without_direct_reads(live: &LiveTarget) -> Option<String> {
 }
 
 /// The files that operations work on.
-pub(in crate::nano::io) enum Work {
-    /// For [`Kind::Commit`].
+pub(in crate::nano::io) enum ScheduledWork {
+    /// For [`ScheduledOperation::Commit`].
     Commits(Log),
     /// For the other kinds.
     Reads(Reads),
@@ -108,7 +108,7 @@ pub(in crate::nano::io) enum Work {
 
 /// Blocks of the data file, read in a random order.
 pub(in crate::nano::io) struct Reads {
-    kind: Kind,
+    kind: ScheduledOperation,
     path: PathBuf,
     file: File,
     /// Block numbers, in the order in which they are read.
@@ -121,8 +121,8 @@ pub(in crate::nano::io) struct Reads {
 const WARM_ORDER: usize = 4096;
 
 impl Reads {
-    fn make(kind: Kind, site: &Site<'_>) -> Result<Self, Failure> {
-        let path = site.file_set(Place::Data)?.data_file(Role::Read, 0);
+    fn make(kind: ScheduledOperation, site: &Site<'_>) -> Result<Self, Failure> {
+        let path = site.file_set(FileSetKind::Data)?.data_file(Role::Read, 0);
         let files = [path.clone()];
         let root = site.live.target().root();
         let how =
@@ -130,8 +130,8 @@ impl Reads {
         let made = state::make(kind.cache_state(), how, root, &files, 1);
         let made = made.map_err(|error| failed(&error))?;
         let direct = match kind {
-            Kind::DirectRead => OFlags::DIRECT,
-            Kind::WarmRead | Kind::Commit => OFlags::empty(),
+            ScheduledOperation::DirectRead => OFlags::DIRECT,
+            ScheduledOperation::WarmRead | ScheduledOperation::Commit => OFlags::empty(),
         };
         // Access times would be written while the file is read.
         let how = OFlags::RDONLY | OFlags::NOATIME | OFlags::CLOEXEC | direct;
@@ -151,38 +151,43 @@ impl Reads {
     }
 
     fn read(&mut self, number: u64) -> io::Result<()> {
-        let place = usize::try_from(number).unwrap_or(usize::MAX) % self.order.len();
-        let offset = self.order[place] * REQUEST_BYTES as u64;
+        let index = usize::try_from(number).unwrap_or(usize::MAX) % self.order.len();
+        let offset = self.order[index] * REQUEST_BYTES as u64;
         let aligned = self.buffer.as_ptr().align_offset(REQUEST_BYTES);
         self.file.read_exact_at(&mut self.buffer[aligned..aligned + REQUEST_BYTES], offset)
     }
 }
 
 /// Block numbers in random order.
-fn order(kind: Kind, blocks: u64, seed: u64) -> Vec<u64> {
+fn order(kind: ScheduledOperation, blocks: u64, seed: u64) -> Vec<u64> {
     let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
     match kind {
-        Kind::DirectRead => {
+        ScheduledOperation::DirectRead => {
             let mut all: Vec<u64> = (0..blocks).collect();
             all.shuffle(&mut generator);
             all
         }
-        Kind::WarmRead | Kind::Commit => {
+        ScheduledOperation::WarmRead | ScheduledOperation::Commit => {
             (0..WARM_ORDER).map(|_| generator.random_range(0..blocks)).collect()
         }
     }
 }
 
-impl Work {
+impl ScheduledWork {
     /// Makes what it needs, and leaves nothing from earlier phases to be written back.
-    pub(in crate::nano::io) fn make(kind: Kind, site: &Site<'_>) -> Result<Self, Failure> {
+    pub(in crate::nano::io) fn make(
+        kind: ScheduledOperation,
+        site: &Site<'_>,
+    ) -> Result<Self, Failure> {
         let made = match kind {
-            Kind::Commit => {
+            ScheduledOperation::Commit => {
                 let path = site.directory.join("commits");
-                let log = Log::create(&path, Durably::Fsync, (REQUEST_BYTES, site.seed));
+                let log = Log::create(&path, SyncMethod::Fsync, REQUEST_BYTES, site.seed);
                 Self::Commits(log.map_err(|error| failed(&error))?)
             }
-            Kind::WarmRead | Kind::DirectRead => Self::Reads(Reads::make(kind, site)?),
+            ScheduledOperation::WarmRead | ScheduledOperation::DirectRead => {
+                Self::Reads(Reads::make(kind, site)?)
+            }
         };
         commit::settle(site)?;
         Ok(made)
@@ -196,21 +201,21 @@ impl Work {
         }
     }
 
-    /// The evidence for the cache state during `operations` operations, given what `happened`
+    /// The evidence for the cache state during `operations` operations, given what `deltas`
     /// meanwhile.
     ///
     /// # Errors
     /// If the state was a different one.
     pub(in crate::nano::io) fn proved(
         &self,
-        happened: &Happened,
+        deltas: &CounterDeltas,
         operations: u64,
     ) -> Result<CacheEvidence, Failure> {
         let Self::Reads(reads) = self else {
-            return Ok(state::evidence(None, None, happened));
+            return Ok(state::evidence(None, None, deltas));
         };
         let after = cache_state::residency_of([&reads.path]).map_err(|error| failed(&error))?;
-        let evidence = state::evidence(Some(reads.before), Some(after), happened);
+        let evidence = state::evidence(Some(reads.before), Some(after), deltas);
         let read_bytes = operations * REQUEST_BYTES as u64;
         let claim = Claim { state: reads.kind.cache_state(), ..Claim::cold_reads(read_bytes) };
         match state::verify(claim, &evidence) {
@@ -226,13 +231,13 @@ mod tests {
 
     #[test]
     fn direct_reads_take_each_block_once_and_warm_ones_any() {
-        let mut direct = order(Kind::DirectRead, 256, 1);
+        let mut direct = order(ScheduledOperation::DirectRead, 256, 1);
         assert_ne!(direct, (0..256).collect::<Vec<u64>>());
         direct.sort_unstable();
         assert_eq!(direct, (0..256).collect::<Vec<u64>>());
-        let warm = order(Kind::WarmRead, 256, 1);
+        let warm = order(ScheduledOperation::WarmRead, 256, 1);
         assert_eq!(warm.len(), WARM_ORDER);
         assert!(warm.iter().all(|&block| block < 256));
-        assert_ne!(warm, order(Kind::WarmRead, 256, 2));
+        assert_ne!(warm, order(ScheduledOperation::WarmRead, 256, 2));
     }
 }

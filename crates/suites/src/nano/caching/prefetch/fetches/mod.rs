@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use runner::Failure;
 
-use super::pattern::{OneRead, Pattern};
+use super::pattern::{PageRead, Pattern};
 
 /// The final window is the median over this many fetches.
 const LAST: usize = 4;
@@ -20,7 +20,7 @@ const LAST: usize = 4;
 /// A cold file read page by page.
 pub(super) trait ColdPages {
     /// Reads one page and returns what came in with it, once all of it has arrived.
-    fn read(&mut self, place: OneRead) -> Result<ReadPage, Failure>;
+    fn read(&mut self, read: PageRead) -> Result<ReadPage, Failure>;
 }
 
 /// One read of one page.
@@ -60,16 +60,16 @@ pub(super) struct Fetches {
 }
 
 impl Fetches {
-    /// Reads `places` in order: all of them, or until the window has settled if the pattern ends
+    /// Performs `reads` in order: all of them, or until the window has settled if the pattern ends
     /// then.
-    pub(super) fn of(
+    pub(super) fn read(
         pages: &mut impl ColdPages,
-        places: &[OneRead],
+        reads: &[PageRead],
         pattern: Pattern,
     ) -> Result<Self, Failure> {
         let mut all = Self::default();
-        for &place in places {
-            all.reads.push(pages.read(place)?);
+        for &read in reads {
+            all.reads.push(pages.read(read)?);
             let to_settle = pattern.fetches_to_settle();
             if all.fetched_now() && to_settle.is_some_and(|fetches| all.has_settled(fetches)) {
                 break;

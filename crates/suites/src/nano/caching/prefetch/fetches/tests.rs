@@ -8,25 +8,30 @@ use crate::nano::caching::prefetch::pattern::Descriptors;
 /// Read-ahead modelled on mm/readahead.c, with a state per descriptor: the first window has four
 /// pages, each next one twice as many up to the maximum, and it starts when the first page of the
 /// previous one is read.
-struct Simulated {
+struct SimulatedReadAhead {
     pages: u64,
     window_max: u64,
     resident: BTreeSet<u64>,
     /// For each descriptor, the page that triggers the next window, where that begins, and its
     /// length.
-    states: [State; 2],
+    states: [DescriptorState; 2],
 }
 
 #[derive(Clone, Copy, Default)]
-struct State {
+struct DescriptorState {
     mark: Option<u64>,
     next: u64,
     window: u64,
 }
 
-impl Simulated {
+impl SimulatedReadAhead {
     fn new(pages: u64, window_max: u64) -> Self {
-        Self { pages, window_max, resident: BTreeSet::new(), states: [State::default(); 2] }
+        Self {
+            pages,
+            window_max,
+            resident: BTreeSet::new(),
+            states: [DescriptorState::default(); 2],
+        }
     }
 
     fn fetch(&mut self, run: Range<u64>) -> Vec<Range<u64>> {
@@ -36,8 +41,8 @@ impl Simulated {
     }
 }
 
-impl ColdPages for Simulated {
-    fn read(&mut self, OneRead { descriptor, page }: OneRead) -> Result<ReadPage, Failure> {
+impl ColdPages for SimulatedReadAhead {
+    fn read(&mut self, PageRead { descriptor, page }: PageRead) -> Result<ReadPage, Failure> {
         let was_resident = self.resident.contains(&page);
         let state = self.states[descriptor];
         let came = if self.window_max == 0 {
@@ -45,36 +50,36 @@ impl ColdPages for Simulated {
         } else if was_resident && state.mark == Some(page) {
             let window = (state.window * 2).min(self.window_max);
             let next = state.next + window;
-            self.states[descriptor] = State { mark: Some(state.next), next, window };
+            self.states[descriptor] = DescriptorState { mark: Some(state.next), next, window };
             self.fetch(state.next..next)
         } else if was_resident {
             Vec::new()
         } else {
             let window = 4.min(self.window_max);
             let next = page + window;
-            self.states[descriptor] = State { mark: Some(page + 1), next, window };
+            self.states[descriptor] = DescriptorState { mark: Some(page + 1), next, window };
             self.fetch(page..next)
         };
         Ok(ReadPage { page, was_resident, came })
     }
 }
 
-fn of(pattern: Pattern, pages: u64, window_max: u64) -> Fetches {
-    let mut simulated = Simulated::new(pages, window_max);
-    Fetches::of(&mut simulated, &pattern.places(pages, 1), pattern).expect("nothing fails here")
+fn fetches_of(pattern: Pattern, pages: u64, window_max: u64) -> Fetches {
+    let mut simulated = SimulatedReadAhead::new(pages, window_max);
+    Fetches::read(&mut simulated, &pattern.reads(pages, 1), pattern).expect("nothing fails here")
 }
 
 #[test]
 fn the_sequential_window_is_found_whatever_it_is() {
     for window in [0, 16, 32, 128, 1024] {
-        let fetches = of(Pattern::Sequential, 16 * window.max(16), window);
+        let fetches = fetches_of(Pattern::Sequential, 16 * window.max(16), window);
         assert_eq!(fetches.window_pages(), window);
     }
 }
 
 #[test]
 fn a_window_grows_and_the_pattern_ends_when_it_has_settled() {
-    let fetches = of(Pattern::Sequential, 4096, 32);
+    let fetches = fetches_of(Pattern::Sequential, 4096, 32);
     assert_eq!(fetches.windows(), [3, 8, 16, 32, 32, 32, 32]);
     assert_eq!(fetches.fetches_until_settled(), 3);
     assert_eq!(fetches.reads.last().map(|read| read.page), Some(4 + 8 + 16 + 32 + 32));
@@ -87,7 +92,7 @@ fn a_window_grows_and_the_pattern_ends_when_it_has_settled() {
 
 #[test]
 fn a_file_that_ends_first_has_the_windows_it_had() {
-    let fetches = of(Pattern::Sequential, 12, 32);
+    let fetches = fetches_of(Pattern::Sequential, 12, 32);
     assert_eq!(fetches.windows(), [3, 8]);
     assert_eq!((fetches.window_pages(), fetches.fetches_until_settled()), (3, 1));
     assert_eq!(fetches.reads.len(), 12);
@@ -95,7 +100,7 @@ fn a_file_that_ends_first_has_the_windows_it_had() {
 
 #[test]
 fn without_read_ahead_nothing_comes_unasked() {
-    let fetches = of(Pattern::Random, 4096, 0);
+    let fetches = fetches_of(Pattern::Random, 4096, 0);
     assert_eq!((fetches.window_pages(), fetches.came_pages()), (0, 64));
     assert_eq!((fetches.coverage_percent(), fetches.unused_percent()), (0.0, 0.0));
 }
@@ -103,16 +108,16 @@ fn without_read_ahead_nothing_comes_unasked() {
 #[test]
 fn jumps_pay_for_windows_that_they_do_not_use() {
     let page_bytes = rustix::param::page_size() as u64;
-    let fetches = of(Pattern::Strided { bytes: 8 * page_bytes }, 4096, 32);
+    let fetches = fetches_of(Pattern::Strided { bytes: 8 * page_bytes }, 4096, 32);
     assert_eq!((fetches.reads.len(), fetches.came_pages()), (64, 256));
     assert_eq!((fetches.coverage_percent(), fetches.unused_percent()), (0.0, 75.0));
-    let two = of(Pattern::Strided { bytes: 2 * page_bytes }, 4096, 32);
+    let two = fetches_of(Pattern::Strided { bytes: 2 * page_bytes }, 4096, 32);
     assert!(two.coverage_percent() >= 50.0, "{two:?}");
 }
 
 #[test]
 fn streams_with_a_descriptor_each_have_a_window_each() {
-    let fetches = of(Pattern::TwoStreams(Descriptors::Own), 4096, 32);
+    let fetches = fetches_of(Pattern::TwoStreams(Descriptors::Own), 4096, 32);
     assert_eq!(fetches.windows()[..6], [3, 3, 8, 8, 16, 16]);
     assert_eq!(fetches.window_pages(), 32);
 }

@@ -25,7 +25,7 @@ use crate::failure::failed;
 const L2_BYTES: usize = 4 << 20;
 const LINE_BYTES: usize = 64;
 /// An upper bound on its size.
-const L2_BYTES_MOST: usize = 64 << 20;
+const L2_BYTES_MAX: usize = 64 << 20;
 /// The sizes that cache lines have.
 const LINES_BYTES: [usize; 4] = [32, 64, 128, 256];
 
@@ -78,7 +78,7 @@ fn find() -> Result<Vec<(ProcessorCount, RawEvent)>, NoCounters> {
     let mut trial = EventTrial::new(cache_bytes, line_bytes);
     let mut lacking = None;
     let mut agrees = |what: ProcessorCount, event: RawEvent| {
-        trial.agrees(what, |trial, act| match counted(event, || trial.act(act)) {
+        trial.agrees(what, |trial, act| match count_event(event, || trial.perform(act)) {
             Ok(count) => Some(count),
             Err(why) => {
                 lacking = Some(why.to_string());
@@ -92,7 +92,7 @@ fn find() -> Result<Vec<(ProcessorCount, RawEvent)>, NoCounters> {
     });
     let mut all: Vec<_> = all.collect();
     // Counting them together takes as many counters at once.
-    while let Err(why) = together(&all) {
+    while let Err(why) = count_together(&all) {
         all.pop();
         lacking = Some(why.to_string());
     }
@@ -104,13 +104,13 @@ fn find() -> Result<Vec<(ProcessorCount, RawEvent)>, NoCounters> {
 }
 
 /// How often an event occurs during `act`.
-fn counted(event: RawEvent, act: impl FnOnce()) -> Result<u64, CountersError> {
+fn count_event(event: RawEvent, act: impl FnOnce()) -> Result<u64, CountersError> {
     let ((), counts) = ProcessorCounters::open(&[event])?.count(act)?;
     Ok(counts[0])
 }
 
 /// Checks that all of them can be counted at the same time.
-fn together(all: &[(ProcessorCount, RawEvent)]) -> Result<(), CountersError> {
+fn count_together(all: &[(ProcessorCount, RawEvent)]) -> Result<(), CountersError> {
     let events: Vec<RawEvent> = all.iter().map(|(_, event)| *event).collect();
     if !events.is_empty() {
         ProcessorCounters::open(&events)?.count(|| ())?;
@@ -124,7 +124,7 @@ fn second_level(caches: &[Cache]) -> (usize, usize) {
     let cache_bytes = found.and_then(|one| usize::try_from(one.size_bytes?).ok());
     let line_bytes = found.and_then(|one| usize::try_from(one.line_bytes?).ok());
     (
-        cache_bytes.map_or(L2_BYTES, |bytes| bytes.clamp(1 << 14, L2_BYTES_MOST)),
+        cache_bytes.map_or(L2_BYTES, |bytes| bytes.clamp(1 << 14, L2_BYTES_MAX)),
         line_bytes.filter(|bytes| LINES_BYTES.contains(bytes)).unwrap_or(LINE_BYTES),
     )
 }
@@ -138,15 +138,15 @@ pub(super) fn metrics(counts: &[ProcessorCount]) -> impl Iterator<Item = MetricD
 }
 
 /// Counts during the phases of one execution.
-pub(super) struct Counting {
+pub(super) struct PhaseCounters {
     counters: Option<ProcessorCounters>,
     /// How much one event of each count stands for.
     units: Vec<u64>,
 }
 
-impl Counting {
+impl PhaseCounters {
     /// Prepares to count these in the calling thread. Without any counts, this takes no time.
-    pub(super) fn of(counts: &[ProcessorCount]) -> Result<Self, Failure> {
+    pub(super) fn open(counts: &[ProcessorCount]) -> Result<Self, Failure> {
         if counts.is_empty() {
             return Ok(Self { counters: None, units: Vec::new() });
         }
@@ -166,7 +166,7 @@ impl Counting {
     /// Runs `act` and adds what is counted meanwhile to `sums`.
     pub(super) fn around<T>(
         &mut self,
-        sums: &mut Counted,
+        sums: &mut PhaseCounts,
         act: impl FnOnce() -> T,
     ) -> Result<T, Failure> {
         let Some(counters) = &mut self.counters else { return Ok(act()) };
@@ -188,9 +188,9 @@ impl Counting {
 
 /// What was counted in a phase: bytes, or accesses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counted(Vec<u64>);
+pub(super) struct PhaseCounts(Vec<u64>);
 
-impl Counted {
+impl PhaseCounts {
     /// The values of the metrics, divided by `times`.
     pub(super) fn values(&self, times: u64) -> impl Iterator<Item = f64> {
         self.0.iter().map(move |sum| *sum as f64 / times.max(1) as f64)
@@ -205,15 +205,15 @@ mod tests {
     fn this_machine_counts_or_says_why_not() {
         match available() {
             Ok(counts) => {
-                let mut counting = Counting::of(&counts).expect("they were tried");
-                let mut sums = Counted::default();
-                counting.around(&mut sums, || ()).expect("nobody else uses them");
+                let mut counters = PhaseCounters::open(&counts).expect("they were tried");
+                let mut sums = PhaseCounts::default();
+                counters.around(&mut sums, || ()).expect("nobody else uses them");
                 assert_eq!(sums.values(1).count(), counts.len());
             }
             Err(why) => {
                 let why = why.to_string();
                 assert!(why.contains("leave it out") && why.contains("--cache-traffic"), "{why}");
-                assert!(Counting::of(&[ProcessorCount::L2BytesIn]).is_err());
+                assert!(PhaseCounters::open(&[ProcessorCount::L2BytesIn]).is_err());
                 let refused = check(&[ProcessorCount::L2BytesIn]).expect_err("it cannot count");
                 assert!(refused.to_string().contains("resume it where"), "{refused}");
             }
@@ -222,9 +222,9 @@ mod tests {
 
     #[test]
     fn nothing_is_counted_where_nothing_is_asked_for() {
-        let mut sums = Counted::default();
-        let mut counting = Counting::of(&[]).expect("it needs no counters");
-        assert!(matches!(counting.around(&mut sums, || 7), Ok(7)));
+        let mut sums = PhaseCounts::default();
+        let mut counters = PhaseCounters::open(&[]).expect("it needs no counters");
+        assert!(matches!(counters.around(&mut sums, || 7), Ok(7)));
         assert_eq!(check(&[]), Ok(()));
         assert_eq!((sums.values(1).count(), metrics(&[]).count()), (0, 0));
     }

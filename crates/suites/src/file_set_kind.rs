@@ -1,14 +1,15 @@
-//! Places: the files and directories that benchmarks work on, made anew for every block.
+//! File sets: the files and directories that benchmarks work on, made anew for every block.
 
 use workload::{DataFiles, DirectorySet, FileSetSpec, Role};
 
 /// The files and directories that a benchmark works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Place {
+pub enum FileSetKind {
     /// One data file that is read and one that is written, both of the run's data size.
     Data,
     /// One data file of the run's data size that is read cold. It is separate from that of
-    /// [`Place::Data`], which thus stays as it was read in for one warm benchmark after another.
+    /// [`FileSetKind::Data`], which thus stays as it was read in for one warm benchmark after
+    /// another.
     ColdData,
     /// Many directories of 100 entries, so that they stay near 100 while each directory takes its
     /// share of the operations.
@@ -18,14 +19,14 @@ pub enum Place {
     /// Two directories of 1,000 entries: one for each of two threads, or one shared by both.
     TwoDirectories,
     /// Data files with a size of their own.
-    Files(Files),
+    Files(FileSpec),
     /// Directories of any number and shape.
-    Directories(Directories),
+    Directories(DirectorySpec),
 }
 
 /// Data files with a size of their own, all for reading or all for writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Files {
+pub struct FileSpec {
     /// How many.
     pub count: usize,
     /// The size of each, in bytes.
@@ -36,7 +37,7 @@ pub struct Files {
 
 /// Directories of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Directories {
+pub struct DirectorySpec {
     /// Entries in each.
     pub entries: u64,
     /// How many.
@@ -51,7 +52,7 @@ pub struct Directories {
     pub additions: u64,
 }
 
-impl Directories {
+impl DirectorySpec {
     /// Bytes of each name by default.
     pub(crate) const NAME_BYTES: usize = 12;
     /// The least number of entries in all directories together, as far as the limit on directories
@@ -64,7 +65,7 @@ impl Directories {
     /// directories. There are several small ones, so that operations change each by a quarter at
     /// most.
     #[must_use]
-    pub fn of(entries: u64) -> Self {
+    pub fn with_entries(entries: u64) -> Self {
         let count = (Self::ENTRIES / entries.max(1)).clamp(1, Self::COUNT);
         Self {
             entries,
@@ -77,7 +78,7 @@ impl Directories {
     }
 }
 
-impl Place {
+impl FileSetKind {
     /// Number of directories and of entries in each; `None` for data files.
     #[must_use]
     pub fn directories(self) -> Option<(usize, u64)> {
@@ -153,12 +154,13 @@ impl Place {
             Self::SmallDirectories => "small-directories".to_owned(),
             Self::LargeDirectory => "large-directory".to_owned(),
             Self::TwoDirectories => "two-directories".to_owned(),
-            Self::Files(Files { count, bytes, are_written }) => {
+            Self::Files(FileSpec { count, bytes, are_written }) => {
                 let role = if are_written { "written" } else { "read" };
                 format!("files-{count}-of-{bytes}-{role}")
             }
             Self::Directories(set) => {
-                let Directories { entries, count, depth, name_bytes, entry_bytes, additions } = set;
+                let DirectorySpec { entries, count, depth, name_bytes, entry_bytes, additions } =
+                    set;
                 let form = format!("{depth}-{name_bytes}-{additions}-{entry_bytes}");
                 format!("directories-{count}-of-{entries}-{form}")
             }
@@ -170,7 +172,7 @@ impl Place {
         let (count, entries) = self.directories().unwrap_or_default();
         let set = DirectorySet { count, entries, ..DirectorySet::default() };
         match self {
-            Self::Directories(Directories { depth, name_bytes, entry_bytes, .. }) => {
+            Self::Directories(DirectorySpec { depth, name_bytes, entry_bytes, .. }) => {
                 DirectorySet { depth, name_bytes, entry_bytes, ..set }
             }
             Self::Data
@@ -237,45 +239,49 @@ mod tests {
             (10_000, 1, 2_500),
             (1, 480, 120),
         ] {
-            let set = Directories::of(entries);
+            let set = DirectorySpec::with_entries(entries);
             assert_eq!((set.count, set.additions), (count, additions), "{entries}");
         }
     }
 
     #[test]
     fn places_that_differ_have_names_that_differ() {
-        let set = Directories::of(100);
-        let files = Files { count: 1, bytes: 4096, are_written: false };
-        let places = [
-            Place::Data,
-            Place::ColdData,
-            Place::SmallDirectories,
-            Place::Directories(set),
-            Place::Directories(Directories { depth: 4, ..set }),
-            Place::Directories(Directories { name_bytes: 64, ..set }),
-            Place::Directories(Directories { count: 1, ..set }),
-            Place::Directories(Directories { entry_bytes: 4096, ..set }),
-            Place::Files(files),
-            Place::Files(Files { are_written: true, ..files }),
-            Place::Files(Files { bytes: 8192, ..files }),
+        let set = DirectorySpec::with_entries(100);
+        let files = FileSpec { count: 1, bytes: 4096, are_written: false };
+        let file_sets = [
+            FileSetKind::Data,
+            FileSetKind::ColdData,
+            FileSetKind::SmallDirectories,
+            FileSetKind::Directories(set),
+            FileSetKind::Directories(DirectorySpec { depth: 4, ..set }),
+            FileSetKind::Directories(DirectorySpec { name_bytes: 64, ..set }),
+            FileSetKind::Directories(DirectorySpec { count: 1, ..set }),
+            FileSetKind::Directories(DirectorySpec { entry_bytes: 4096, ..set }),
+            FileSetKind::Files(files),
+            FileSetKind::Files(FileSpec { are_written: true, ..files }),
+            FileSetKind::Files(FileSpec { bytes: 8192, ..files }),
         ];
-        let names: BTreeSet<String> = places.iter().map(|place| place.name()).collect();
-        assert_eq!(names.len(), places.len());
+        let names: BTreeSet<String> = file_sets.iter().map(|file_set| file_set.name()).collect();
+        assert_eq!(names.len(), file_sets.len());
     }
 
     #[test]
     fn a_file_set_holds_what_its_place_says_and_nothing_else() {
-        let files = Files { count: 3, bytes: 4096, are_written: true };
-        let spec = Place::Files(files).specification(1 << 20);
+        let files = FileSpec { count: 3, bytes: 4096, are_written: true };
+        let spec = FileSetKind::Files(files).specification(1 << 20);
         assert_eq!((spec.read_files.count, spec.directories.count), (0, 0));
         assert_eq!(spec.write_files, DataFiles { count: 3, size_bytes: 4096 });
-        let set =
-            Directories { depth: 4, name_bytes: 64, entry_bytes: 10, ..Directories::of(1_000) };
-        let spec = Place::Directories(set).specification(1 << 20);
+        let set = DirectorySpec {
+            depth: 4,
+            name_bytes: 64,
+            entry_bytes: 10,
+            ..DirectorySpec::with_entries(1_000)
+        };
+        let spec = FileSetKind::Directories(set).specification(1 << 20);
         assert_eq!((spec.read_files.count, spec.write_files.count), (0, 0));
         let (depth, name_bytes, entry_bytes) = (4, 64, 10);
         let expected = DirectorySet { count: 6, entries: 1_000, entry_bytes, depth, name_bytes };
         assert_eq!(spec.directories, expected);
-        assert_eq!(Place::Directories(set).bytes(1 << 20), (6_000 + 1_500) * 10);
+        assert_eq!(FileSetKind::Directories(set).bytes(1 << 20), (6_000 + 1_500) * 10);
     }
 }

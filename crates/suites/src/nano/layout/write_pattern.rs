@@ -21,7 +21,7 @@ use crate::failure::failed;
 
 /// How files are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum WritePattern {
     /// Each from start to end, one after another.
     AtOnce,
     /// This many in turn, one piece of each at a time.
@@ -42,7 +42,7 @@ pub(super) enum Allocation {
 /// Bytes written at a time if pieces do not matter.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-impl Written {
+impl WritePattern {
     /// Its name among the parameters.
     pub(super) fn name(self) -> &'static str {
         match self {

@@ -15,7 +15,7 @@ use crate::availability::may_mount;
 use crate::conditions::hierarchy::{Controller, Hierarchy};
 use crate::error::TargetError;
 use crate::guardian::owner::{Leftover, Owner, lock_as_owner, sweep};
-use crate::guardian::{Guardian, Kind};
+use crate::guardian::{Guardian, ResourceKind};
 use crate::removal;
 use crate::scratch::loop_device::LoopDevice;
 use crate::scratch::mkfs::unmount_at;
@@ -23,7 +23,7 @@ use crate::surroundings::Surroundings;
 
 /// What every target keeps a reference to as long as it lives.
 #[derive(Debug)]
-pub(crate) struct Shop {
+pub(crate) struct WorkshopInner {
     pub(crate) owner: Owner,
     pub(crate) guardian: Guardian,
     pub(crate) surroundings: Surroundings,
@@ -42,7 +42,7 @@ struct MountArea {
     _lock: Option<OwnedFd>,
 }
 
-impl Shop {
+impl WorkshopInner {
     /// Starts the guardian, removes what earlier, dead processes left behind, and gives this
     /// process its own mounts if it may mount.
     pub(crate) fn open(surroundings: Surroundings) -> Result<Self, TargetError> {
@@ -138,7 +138,7 @@ impl Shop {
     }
 }
 
-impl Drop for Shop {
+impl Drop for WorkshopInner {
     fn drop(&mut self) {
         let _nobody_to_tell = self.finish();
     }
@@ -161,9 +161,9 @@ fn make_area(owner: Owner, guardian: &Guardian, scratch: &Path) -> io::Result<Mo
         sweep(parent, Leftover::Setting);
         sweep(parent, Leftover::MountArea);
         let path = parent.join(format!("{owner}-mounts"));
-        guardian.add(Kind::MountArea, &path)?;
+        guardian.add(ResourceKind::MountArea, &path)?;
         if let Err(error) = fs::create_dir(&path) {
-            guardian.remove(Kind::MountArea, &path)?;
+            guardian.remove(ResourceKind::MountArea, &path)?;
             refusal = Some(error);
             continue;
         }
@@ -187,7 +187,7 @@ fn explain_chroot(errno: Errno) -> io::Error {
 fn sweep_cgroups() {
     for controller in [Controller::Memory, Controller::Io] {
         // Groups are made in our own group or an ancestor of it; so were those of dead processes.
-        let Ok(hierarchy) = Hierarchy::of(controller) else { continue };
+        let Ok(hierarchy) = Hierarchy::open(controller) else { continue };
         for group in hierarchy.upward() {
             sweep(group, Leftover::Cgroup);
         }

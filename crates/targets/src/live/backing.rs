@@ -8,40 +8,43 @@ use rustix::io::Errno;
 
 use crate::availability::Unavailable;
 use crate::error::TargetError;
-use crate::guardian::Kind;
+use crate::guardian::ResourceKind;
 use crate::guardian::owner::{Leftover, sweep};
 use crate::guardian::work_directory::{WorkDirectory, others_can_change};
 use crate::scratch::arena::Arena;
 use crate::scratch::device::NamedDevice;
 use crate::scratch::loop_device::{LoopDevice, NotBound, make_image, never_in_place, write_holes};
-use crate::scratch::source::Source;
-use crate::shop::Shop;
+use crate::scratch::source::MountSource;
 use crate::spec::ScratchSpec;
+use crate::workshop_inner::WorkshopInner;
 
 /// What is below a target.
 #[derive(Debug)]
-pub(crate) enum Home {
+pub(crate) enum Backing {
     /// A work directory of ours inside a user's directory.
     Directory(WorkDirectory),
     /// A file system of ours.
-    Scratch { source: Source, mount_point: PathBuf, mounted: bool, scratch: ScratchSpec },
+    Scratch { source: MountSource, mount_point: PathBuf, mounted: bool, scratch: ScratchSpec },
     /// An arena of ours.
     Arena(Arena),
     /// Nothing is left.
     Removed,
 }
 
-pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home, TargetError> {
+pub(crate) fn make_work_directory(
+    workshop: &WorkshopInner,
+    directory: &Path,
+) -> Result<Backing, TargetError> {
     sweep(directory, Leftover::WorkDirectory);
     // The path must be absolute, because the guardian has another working directory.
-    let top = directory.canonicalize().map(|path| path.join(format!(".{}", shop.new_name())));
+    let top = directory.canonicalize().map(|path| path.join(format!(".{}", workshop.new_name())));
     let top =
         top.map_err(|source| TargetError::WorkDirectory { path: directory.to_owned(), source })?;
-    let told = shop.guardian.add(Kind::WorkDirectory, &top);
+    let told = workshop.guardian.add(ResourceKind::WorkDirectory, &top);
     match told.and_then(|()| WorkDirectory::make(&top)) {
         Ok(mut work) => {
-            if shop.can_mount() && others_can_change(&top) {
-                let mount_point = shop.new_mount_point("directory");
+            if workshop.can_mount() && others_can_change(&top) {
+                let mount_point = workshop.new_mount_point("directory");
                 let bound = mount_point.and_then(|mount_point| work.bind_at(&mount_point));
                 // A container's mounts may be locked together so that none can be cloned. Root then
                 // works at the path itself, as other users do.
@@ -53,12 +56,12 @@ pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home,
                     return Err(TargetError::WorkDirectory { path: top, source });
                 }
             }
-            Ok(Home::Directory(work))
+            Ok(Backing::Directory(work))
         }
         Err(source) => {
             // If something already has the name, it is not ours to remove.
             if source.kind() == io::ErrorKind::AlreadyExists {
-                let _already_failing = shop.guardian.remove(Kind::WorkDirectory, &top);
+                let _already_failing = workshop.guardian.remove(ResourceKind::WorkDirectory, &top);
             }
             Err(TargetError::WorkDirectory { path: top, source })
         }
@@ -66,31 +69,35 @@ pub(crate) fn make_work_directory(shop: &Shop, directory: &Path) -> Result<Home,
 }
 
 pub(crate) fn make_scratch(
-    shop: &Shop,
+    workshop: &WorkshopInner,
     scratch: &ScratchSpec,
     device: Option<NamedDevice>,
     label: &str,
-) -> Result<Home, TargetError> {
+) -> Result<Backing, TargetError> {
     if scratch.file_system.is_called_as_library() {
-        let size_bytes = shop.surroundings.image_bytes_of(scratch);
-        return Ok(Home::Arena(Arena::make(&shop.new_name(), size_bytes, &shop.guardian)?));
+        let size_bytes = workshop.surroundings.image_bytes_of(scratch);
+        return Ok(Backing::Arena(Arena::make(
+            &workshop.new_name(),
+            size_bytes,
+            &workshop.guardian,
+        )?));
     }
-    let directory = &shop.surroundings.scratch;
+    let directory = &workshop.surroundings.scratch;
     let failed = |source: io::Error| match Errno::from_io_error(&source) {
         Some(Errno::FBIG) => TargetError::Unavailable(Unavailable::ImageTooLarge {
             directory: directory.clone(),
-            size_bytes: shop.surroundings.image_bytes_of(scratch),
+            size_bytes: workshop.surroundings.image_bytes_of(scratch),
         }),
         _ => TargetError::Image { directory: directory.clone(), source },
     };
     let source = if let Some(device) = device {
-        Source::Device(Arc::new(device))
+        MountSource::Device(Arc::new(device))
     } else if scratch.file_system.lives_in_memory() {
-        Source::Memory
+        MountSource::Memory
     } else {
-        let size_bytes = shop.surroundings.image_bytes_of(scratch);
-        let fallback_name = format!("{}.img", shop.new_name());
-        let image = make_image(directory, size_bytes, &shop.guardian, &fallback_name);
+        let size_bytes = workshop.surroundings.image_bytes_of(scratch);
+        let fallback_name = format!("{}.img", workshop.new_name());
+        let image = make_image(directory, size_bytes, &workshop.guardian, &fallback_name);
         let image = image.map_err(failed)?;
         if scratch.allocated {
             if let Some(why) = never_in_place(&image).map_err(failed)? {
@@ -103,11 +110,11 @@ pub(crate) fn make_scratch(
             NotBound::Failed(source) => failed(source),
         })?;
         let image = Arc::new(image);
-        shop.note_image(&image, shop.surroundings.booked_bytes(scratch, size_bytes));
-        Source::Image(image)
+        workshop.note_image(&image, workshop.surroundings.booked_bytes(scratch, size_bytes));
+        MountSource::Image(image)
     };
-    let mount_point = shop.new_mount_point(label);
+    let mount_point = workshop.new_mount_point(label);
     let mount_point = mount_point
         .map_err(|source| TargetError::Workshop { doing: "making a mount point", source })?;
-    Ok(Home::Scratch { source, mount_point, mounted: false, scratch: scratch.clone() })
+    Ok(Backing::Scratch { source, mount_point, mounted: false, scratch: scratch.clone() })
 }

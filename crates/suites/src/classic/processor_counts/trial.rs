@@ -23,7 +23,7 @@ const WORD_BYTES: usize = 8;
 
 /// Work whose events are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum Work {
     /// Reads one word from each line of an array that is larger than the cache and was read before.
     ReadArray,
     /// Writes one word to each line of the same array.
@@ -31,17 +31,33 @@ pub(super) enum Act {
     /// Reads a few lines, the same number of times.
     ReadFew,
     /// Reads words from a few lines.
-    Loads(Placed),
+    Loads(Alignment),
     /// Writes words to a few lines.
-    Stores(Placed),
+    Stores(Alignment),
 }
 
 /// Where words are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Placed {
+pub(super) enum Alignment {
     Aligned,
     /// Each across two lines.
     AcrossLines,
+}
+
+/// Positions of words in memory, in bytes.
+#[derive(Clone, Copy, Debug)]
+struct WordPositions {
+    /// Where the first word begins.
+    first: usize,
+    /// The distance to the next.
+    step: usize,
+}
+
+impl WordPositions {
+    /// The first `count` of them. After the last one that fits into `bytes`, they start over.
+    fn take(self, bytes: usize, count: usize) -> impl Iterator<Item = usize> {
+        (self.first..=bytes - WORD_BYTES).step_by(self.step).cycle().take(count)
+    }
 }
 
 /// The memory that acts work on.
@@ -66,52 +82,53 @@ impl EventTrial {
     pub(super) fn agrees(
         &mut self,
         what: ProcessorCount,
-        mut count: impl FnMut(&mut Self, Act) -> Option<u64>,
+        mut count: impl FnMut(&mut Self, Work) -> Option<u64>,
     ) -> bool {
         let (often, never) = match what {
-            ProcessorCount::L2BytesIn => (Act::ReadArray, Act::ReadFew),
-            ProcessorCount::L2BytesOut => (Act::WriteArray, Act::ReadArray),
+            ProcessorCount::L2BytesIn => (Work::ReadArray, Work::ReadFew),
+            ProcessorCount::L2BytesOut => (Work::WriteArray, Work::ReadArray),
             ProcessorCount::MisalignedLoads => {
-                (Act::Loads(Placed::AcrossLines), Act::Loads(Placed::Aligned))
+                (Work::Loads(Alignment::AcrossLines), Work::Loads(Alignment::Aligned))
             }
             ProcessorCount::MisalignedStores => {
-                (Act::Stores(Placed::AcrossLines), Act::Stores(Placed::Aligned))
+                (Work::Stores(Alignment::AcrossLines), Work::Stores(Alignment::Aligned))
             }
         };
-        let mut share = |act: Act| {
+        let mut share = |work: Work| {
             // Done once beforehand, so that it finds caches as it leaves them.
-            self.act(act);
+            self.perform(work);
             let mut all = [0; TIMES];
             for one in &mut all {
-                *one = count(self, act)?;
+                *one = count(self, work)?;
             }
             all.sort_unstable();
-            Some(all[TIMES / 2] as f64 / self.events(act) as f64)
+            Some(all[TIMES / 2] as f64 / self.events(work) as f64)
         };
         share(often).is_some_and(|share| MANY.contains(&share))
             && share(never).is_some_and(|share| share <= FEW)
     }
 
     /// Performs an act.
-    pub(super) fn act(&mut self, act: Act) {
-        let (in_lines, lines) = ((0, self.line_bytes), self.lines());
-        match act {
-            Act::ReadArray => read(&self.array, in_lines, lines),
-            Act::WriteArray => write(&mut self.array, in_lines, lines),
-            Act::ReadFew => read(&self.few_lines, in_lines, lines),
-            Act::Loads(placed) => read(&self.few_lines, self.places(placed), ACCESSES),
-            Act::Stores(placed) => {
-                let places = self.places(placed);
-                write(&mut self.few_lines, places, ACCESSES);
+    pub(super) fn perform(&mut self, work: Work) {
+        let in_lines = WordPositions { first: 0, step: self.line_bytes };
+        let lines = self.lines();
+        match work {
+            Work::ReadArray => read(&self.array, in_lines, lines),
+            Work::WriteArray => write(&mut self.array, in_lines, lines),
+            Work::ReadFew => read(&self.few_lines, in_lines, lines),
+            Work::Loads(alignment) => read(&self.few_lines, self.words(alignment), ACCESSES),
+            Work::Stores(alignment) => {
+                let words = self.words(alignment);
+                write(&mut self.few_lines, words, ACCESSES);
             }
         }
     }
 
     /// The number of accesses in an act.
-    fn events(&self, act: Act) -> usize {
-        match act {
-            Act::ReadArray | Act::WriteArray | Act::ReadFew => self.lines(),
-            Act::Loads(_) | Act::Stores(_) => ACCESSES,
+    fn events(&self, work: Work) -> usize {
+        match work {
+            Work::ReadArray | Work::WriteArray | Work::ReadFew => self.lines(),
+            Work::Loads(_) | Work::Stores(_) => ACCESSES,
         }
     }
 
@@ -119,37 +136,28 @@ impl EventTrial {
         self.array.len() / self.line_bytes
     }
 
-    /// Where the first word begins, and the distance to the next.
-    fn places(&self, placed: Placed) -> (usize, usize) {
+    /// One word for each of the few lines.
+    fn words(&self, alignment: Alignment) -> WordPositions {
         let to_line = self.few_lines.as_ptr().align_offset(self.line_bytes);
-        match placed {
-            Placed::Aligned => (to_line, self.line_bytes),
-            Placed::AcrossLines => (to_line + self.line_bytes - WORD_BYTES / 2, self.line_bytes),
-        }
+        let first = match alignment {
+            Alignment::Aligned => to_line,
+            Alignment::AcrossLines => to_line + self.line_bytes - WORD_BYTES / 2,
+        };
+        WordPositions { first, step: self.line_bytes }
     }
 }
 
-/// Positions of `count` words, given the first and the step to the next. After the last one that
-/// fits into `bytes`, they start over.
-fn positions(
-    bytes: usize,
-    (first, step): (usize, usize),
-    count: usize,
-) -> impl Iterator<Item = usize> {
-    (first..=bytes - WORD_BYTES).step_by(step).cycle().take(count)
-}
-
 #[inline(never)]
-fn read(memory: &[u8], places: (usize, usize), count: usize) {
-    for at in positions(memory.len(), places, count) {
+fn read(memory: &[u8], words: WordPositions, count: usize) {
+    for at in words.take(memory.len(), count) {
         let word = memory[at..].first_chunk::<WORD_BYTES>();
         black_box(word.map(|word| u64::from_ne_bytes(*word)));
     }
 }
 
 #[inline(never)]
-fn write(memory: &mut [u8], places: (usize, usize), count: usize) {
-    for (value, at) in (0_u64..).zip(positions(memory.len(), places, count)) {
+fn write(memory: &mut [u8], words: WordPositions, count: usize) {
+    for (value, at) in (0_u64..).zip(words.take(memory.len(), count)) {
         memory[at..at + WORD_BYTES].copy_from_slice(&black_box(value).to_ne_bytes());
         black_box(&mut *memory);
     }
@@ -162,25 +170,27 @@ mod tests {
     const LINE_BYTES: usize = 64;
 
     /// What a correct processor would count for each.
-    fn right(what: ProcessorCount, act: Act) -> u64 {
+    fn right(what: ProcessorCount, work: Work) -> u64 {
         let lines = (1 << 16) * ARRAY_OVER_CACHE as u64 / LINE_BYTES as u64;
         let is_counted = match what {
-            ProcessorCount::L2BytesIn => matches!(act, Act::ReadArray | Act::WriteArray),
-            ProcessorCount::L2BytesOut => act == Act::WriteArray,
-            ProcessorCount::MisalignedLoads => act == Act::Loads(Placed::AcrossLines),
-            ProcessorCount::MisalignedStores => act == Act::Stores(Placed::AcrossLines),
+            ProcessorCount::L2BytesIn => {
+                matches!(work, Work::ReadArray | Work::WriteArray)
+            }
+            ProcessorCount::L2BytesOut => work == Work::WriteArray,
+            ProcessorCount::MisalignedLoads => work == Work::Loads(Alignment::AcrossLines),
+            ProcessorCount::MisalignedStores => work == Work::Stores(Alignment::AcrossLines),
         };
-        let events = match act {
-            Act::ReadArray | Act::WriteArray | Act::ReadFew => lines,
-            Act::Loads(_) | Act::Stores(_) => ACCESSES as u64,
+        let events = match work {
+            Work::ReadArray | Work::WriteArray | Work::ReadFew => lines,
+            Work::Loads(_) | Work::Stores(_) => ACCESSES as u64,
         };
         if is_counted { events } else { events / 100 }
     }
 
-    fn agrees(what: ProcessorCount, counts: impl Fn(Act) -> Option<u64>) -> bool {
-        EventTrial::new(1 << 16, LINE_BYTES).agrees(what, |trial, act| {
-            trial.act(act);
-            counts(act)
+    fn agrees(what: ProcessorCount, counts: impl Fn(Work) -> Option<u64>) -> bool {
+        EventTrial::new(1 << 16, LINE_BYTES).agrees(what, |trial, work| {
+            trial.perform(work);
+            counts(work)
         })
     }
 
@@ -188,20 +198,23 @@ mod tests {
     fn an_event_that_counts_something_else_is_found_out() {
         for what in ProcessorCount::ALL {
             for other in ProcessorCount::ALL {
-                let is_right = agrees(what, |act| Some(right(other, act)));
+                let is_right = agrees(what, |work| Some(right(other, work)));
                 assert_eq!(is_right, what == other, "{other:?} for {what:?}");
             }
             assert!(!agrees(what, |_| Some(0)), "a counter of a virtual machine that stands still");
             assert!(!agrees(what, |_| None));
-            assert!(agrees(what, |act| Some(right(what, act) * 9 / 10)), "some stays in the cache");
-            assert!(!agrees(what, |act| Some(right(what, act) / 2)), "half are of another kind");
+            assert!(
+                agrees(what, |work| Some(right(what, work) * 9 / 10)),
+                "some stays in the cache"
+            );
+            assert!(!agrees(what, |work| Some(right(what, work) / 2)), "half are of another kind");
         }
         // Clean lines that leave the cache are not modified ones.
-        let all_that_leave = |act| {
-            let is_read = act == Act::ReadArray;
+        let all_that_leave = |work| {
+            let is_read = work == Work::ReadArray;
             let as_what =
                 if is_read { ProcessorCount::L2BytesIn } else { ProcessorCount::L2BytesOut };
-            Some(right(as_what, act))
+            Some(right(as_what, work))
         };
         assert!(!agrees(ProcessorCount::L2BytesOut, all_that_leave));
     }
@@ -210,11 +223,11 @@ mod tests {
     fn words_lie_in_one_line_or_in_two() {
         let trial = EventTrial::new(1 << 16, LINE_BYTES);
         let base = trial.few_lines.as_ptr().addr();
-        let crossings = |placed| {
-            let all = positions(trial.few_lines.len(), trial.places(placed), 1000);
+        let crossings = |alignment| {
+            let all = trial.words(alignment).take(trial.few_lines.len(), 1000);
             let is_in_two = |at: &usize| (base + at) % LINE_BYTES > LINE_BYTES - WORD_BYTES;
             all.filter(is_in_two).count()
         };
-        assert_eq!((crossings(Placed::Aligned), crossings(Placed::AcrossLines)), (0, 1000));
+        assert_eq!((crossings(Alignment::Aligned), crossings(Alignment::AcrossLines)), (0, 1000));
     }
 }

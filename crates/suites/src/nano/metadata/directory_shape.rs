@@ -3,18 +3,19 @@
 use record::CacheState;
 use workload::Operation;
 
-use super::{ENTRIES, Named, SIZES, all, of, ranked, sizes_of};
+use super::{ENTRIES, NamedOperation, SIZES, all, benchmark_of, ranked, sizes_of};
 use crate::benchmark::Benchmark;
+use crate::file_set_kind::DirectorySpec;
 use crate::nano::curve::{Curve, usize_of};
-use crate::place::Directories;
 
 /// Warm, with one thread.
 pub(super) fn curves() -> Vec<Benchmark> {
     // Neither a listing nor a close resolves a path.
-    let resolves = |one: &Named| !matches!(one.operation, Operation::Readdir | Operation::Close);
-    let by_path_depth = all().filter(resolves).flat_map(|named| along(&PATH_DEPTH, named));
+    let resolves =
+        |one: &NamedOperation| !matches!(one.operation, Operation::Readdir | Operation::Close);
+    let by_path_depth = all().filter(resolves).flat_map(|named| curve_along(&PATH_DEPTH, named));
     let named = all().filter(|one| one.operation != Operation::Close);
-    let by_name_length = named.flat_map(|named| along(&NAME_LENGTH, named));
+    let by_name_length = named.flat_map(|named| curve_along(&NAME_LENGTH, named));
     by_directory_size().into_iter().chain(by_path_depth).chain(by_name_length).collect()
 }
 
@@ -23,7 +24,7 @@ fn by_directory_size() -> Vec<Benchmark> {
 }
 
 /// What changes along a curve.
-struct Form {
+struct ShapeAxis {
     axis: &'static str,
     unit: &'static str,
     /// What follows the operation in titles.
@@ -32,36 +33,39 @@ struct Form {
     points: &'static [(u64, u32)],
     /// Added to the rank of all points.
     rank: u32,
-    set: fn(u64) -> Directories,
+    set: fn(u64) -> DirectorySpec,
 }
 
-const PATH_DEPTH: Form = Form {
+const PATH_DEPTH: ShapeAxis = ShapeAxis {
     axis: "path depth",
     unit: "count",
     how: "by path",
     points: &[(1, 0), (4, 1), (16, 0)],
     rank: 1,
-    set: |depth| Directories { depth: usize_of(depth), ..Directories::of(ENTRIES) },
+    set: |depth| DirectorySpec { depth: usize_of(depth), ..DirectorySpec::with_entries(ENTRIES) },
 };
 /// From the shortest names possible for 1,000 entries and those that are added and removed.
-const NAME_LENGTH: Form = Form {
+const NAME_LENGTH: ShapeAxis = ShapeAxis {
     axis: "name length",
     unit: "bytes",
     how: "by name",
-    points: &[(5, 1), (Directories::NAME_BYTES as u64, 0), (64, 1), (255, 0)],
+    points: &[(5, 1), (DirectorySpec::NAME_BYTES as u64, 0), (64, 1), (255, 0)],
     rank: 2,
-    set: |bytes| Directories { name_bytes: usize_of(bytes), ..Directories::of(ENTRIES) },
+    set: |bytes| DirectorySpec {
+        name_bytes: usize_of(bytes),
+        ..DirectorySpec::with_entries(ENTRIES)
+    },
 };
 
-fn along(form: &Form, named: Named) -> Vec<Benchmark> {
+fn curve_along(shape: &ShapeAxis, named: NamedOperation) -> Vec<Benchmark> {
     let curve = Curve {
-        name: &format!("{}-by-{}", named.name, form.axis.replace(' ', "-")),
-        title: &format!("{} {}", named.title, form.how),
-        axis: form.axis,
-        unit: form.unit,
+        name: &format!("{}-by-{}", named.name, shape.axis.replace(' ', "-")),
+        title: &format!("{} {}", named.title, shape.how),
+        axis: shape.axis,
+        unit: shape.unit,
     };
-    let benchmark = |value| of(named, (form.set)(value), CacheState::Warm);
-    ranked(&curve, form.points, form.rank + named.rank, benchmark)
+    let benchmark = |value| benchmark_of(named, (shape.set)(value), CacheState::Warm);
+    ranked(&curve, shape.points, shape.rank + named.rank, benchmark)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub struct RangeEnd {
 /// What a user asks for: an axis, and the other parameters of Chen & Patterson's workload (`None`
 /// if not given).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wanted {
+pub struct CliffRequest {
     /// The axis.
     pub axis: Axis,
     /// The lower end of the range; by default, what the target suggests.
@@ -53,7 +53,7 @@ pub struct Wanted {
 
 /// The parameters of the workload; that of the axis itself has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameters {
+pub struct CliffParameters {
     /// Bytes that operations cover.
     pub span_bytes: u64,
     /// Bytes per operation.
@@ -66,7 +66,7 @@ pub struct Parameters {
     pub sequential_percent: u8,
 }
 
-impl Wanted {
+impl CliffRequest {
     /// Checks what can be checked without a target.
     ///
     /// # Errors
@@ -138,12 +138,12 @@ impl Wanted {
     }
 
     /// The parameters for operations on `span_bytes` bytes.
-    pub(super) fn parameters(&self, span_bytes: u64) -> Parameters {
+    pub(super) fn parameters(&self, span_bytes: u64) -> CliffParameters {
         let share = |share: Option<u64>, else_percent: u8| {
             share.and_then(|percent| u8::try_from(percent).ok()).unwrap_or(else_percent)
         };
         let whole = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-        Parameters {
+        CliffParameters {
             span_bytes,
             request_bytes: whole(self.request_bytes()),
             threads: whole(self.threads.unwrap_or(1)),
@@ -165,8 +165,8 @@ pub(super) fn check_threads(option: &'static str, threads: u64) -> Result<(), Cl
 mod tests {
     use super::*;
 
-    fn wanted(axis: Axis) -> Wanted {
-        Wanted {
+    fn request_along(axis: Axis) -> CliffRequest {
+        CliffRequest {
             axis,
             low: None,
             high: None,
@@ -184,60 +184,63 @@ mod tests {
 
     #[test]
     fn the_axis_itself_cannot_be_fixed_and_every_other_parameter_can() {
-        let all = |axis| Wanted {
+        let all = |axis| CliffRequest {
             working_set_bytes: Some(1 << 20),
             request_bytes: Some(4096),
             threads: Some(2),
             read_percent: Some(0),
             sequential_percent: Some(100),
-            ..wanted(axis)
+            ..request_along(axis)
         };
         for (axis, free) in [
-            (Axis::WorkingSet, Wanted { working_set_bytes: None, ..all(Axis::WorkingSet) }),
-            (Axis::RequestSize, Wanted { request_bytes: None, ..all(Axis::RequestSize) }),
-            (Axis::Threads, Wanted { threads: None, ..all(Axis::Threads) }),
-            (Axis::ReadShare, Wanted { read_percent: None, ..all(Axis::ReadShare) }),
+            (Axis::WorkingSet, CliffRequest { working_set_bytes: None, ..all(Axis::WorkingSet) }),
+            (Axis::RequestSize, CliffRequest { request_bytes: None, ..all(Axis::RequestSize) }),
+            (Axis::Threads, CliffRequest { threads: None, ..all(Axis::Threads) }),
+            (Axis::ReadShare, CliffRequest { read_percent: None, ..all(Axis::ReadShare) }),
             (
                 Axis::SequentialShare,
-                Wanted { sequential_percent: None, ..all(Axis::SequentialShare) },
+                CliffRequest { sequential_percent: None, ..all(Axis::SequentialShare) },
             ),
         ] {
             let fixed = all(axis).check().expect_err("the axis is fixed");
             assert!(matches!(fixed, CliffError::AxisFixed { .. }), "{fixed}");
             assert_eq!(free.check(), Ok(()));
-            assert_eq!(wanted(axis).check(), Ok(()));
+            assert_eq!(request_along(axis).check(), Ok(()));
         }
     }
 
     #[test]
     fn what_no_search_can_do_is_refused() {
-        let plain = wanted(Axis::ReadShare);
+        let plain = request_along(Axis::ReadShare);
         let end = |value, is_percent| Some(RangeEnd { value, is_percent });
         for wrong in [
-            Wanted { sequential_percent: Some(101), ..plain },
-            Wanted { low: end(4096, false), ..plain },
-            Wanted { high: end(120, true), ..plain },
-            Wanted { low: end(50, true), ..wanted(Axis::WorkingSet) },
-            Wanted { threads: Some(THREADS_MAX + 1), ..plain },
-            Wanted { request_bytes: Some(2 << 30), ..plain },
-            Wanted { request_bytes: Some(8192), working_set_bytes: Some(4096), ..plain },
+            CliffRequest { sequential_percent: Some(101), ..plain },
+            CliffRequest { low: end(4096, false), ..plain },
+            CliffRequest { high: end(120, true), ..plain },
+            CliffRequest { low: end(50, true), ..request_along(Axis::WorkingSet) },
+            CliffRequest { threads: Some(THREADS_MAX + 1), ..plain },
+            CliffRequest { request_bytes: Some(2 << 30), ..plain },
+            CliffRequest { request_bytes: Some(8192), working_set_bytes: Some(4096), ..plain },
         ] {
             assert!(wrong.check().is_err(), "{wrong:?}");
         }
-        assert_eq!(Wanted { low: end(0, false), high: end(100, true), ..plain }.check(), Ok(()));
+        assert_eq!(
+            CliffRequest { low: end(0, false), high: end(100, true), ..plain }.check(),
+            Ok(())
+        );
     }
 
     #[test]
     fn parameters_have_their_defaults() {
-        let expected = Parameters {
+        let expected = CliffParameters {
             span_bytes: 1 << 20,
             request_bytes: 4096,
             threads: 1,
             read_percent: 100,
             sequential_percent: 0,
         };
-        assert_eq!(wanted(Axis::Threads).parameters(1 << 20), expected);
-        let mixed = Wanted { read_percent: Some(0), ..wanted(Axis::Threads) };
-        assert_eq!(mixed.parameters(1 << 20), Parameters { read_percent: 0, ..expected });
+        assert_eq!(request_along(Axis::Threads).parameters(1 << 20), expected);
+        let mixed = CliffRequest { read_percent: Some(0), ..request_along(Axis::Threads) };
+        assert_eq!(mixed.parameters(1 << 20), CliffParameters { read_percent: 0, ..expected });
     }
 }

@@ -17,23 +17,25 @@ use crate::description::{Sharing, Verification, Workload};
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::file_set::{Maker, open_directory};
-use crate::names::{EntryName, Kind, MISSING_PER_ENTRY};
+use crate::names::{EntryName, MISSING_PER_ENTRY, NameKind};
 use crate::operation::{GrowingOperation, NameOperation, Subject};
 use crate::role::Role;
-use crate::steps::entries::{Close, Directories, Directory, EntryCall, EntryStep, Fresh, Manner};
+use crate::steps::entries::{
+    Close, Directories, Directory, EntryCall, EntryOptions, EntryStep, FreshNames,
+};
 use crate::steps::{
-    Append, AppendFsync, DataFile, Growing, NewFile, Read, ReadFile, Readdir, Rename, Share,
-    Spacing, Sync, Transfer, Truncate, Write,
+    Append, AppendFsync, DataFile, EntryShare, GrowingFile, NewFile, Read, ReadFile, Readdir,
+    Rename, Spacing, Sync, Transfer, Truncate, Write,
 };
 
 /// A plan to be executed with the calls of `K`.
 #[derive(Debug)]
-pub(super) struct Called<'a, K> {
+pub(super) struct StepMaker<'a, K> {
     pub(super) plan: Plan<'a>,
     pub(super) calls: K,
 }
 
-impl<K: Calls> Called<'_, K> {
+impl<K: Calls> StepMaker<'_, K> {
     /// The step of one thread.
     pub(super) fn step(&self, thread: usize) -> Result<CallStep<K>, EngineError> {
         match self.plan.workload.operation.subject() {
@@ -70,7 +72,8 @@ impl<K: Calls> Called<'_, K> {
     ) -> Result<CallStep<K>, EngineError> {
         let (spacing, choices) = self.plan.spacing(role)?;
         let choices = self.plan.choices(thread, files.len(), choices);
-        let parts = Parts { role, files, spacing, content: self.plan.unverified_content(thread) };
+        let parts =
+            TransferParts { role, files, spacing, content: self.plan.unverified_content(thread) };
         Ok(match self.plan.workload.access {
             Access::Sequential => self.transfer(parts, Sequential::new(&choices)),
             Access::Uniform => self.transfer(parts, Uniform::new(&choices)),
@@ -100,12 +103,12 @@ impl<K: Calls> Called<'_, K> {
                         .map_err(|errno| EngineError::from_errno("posix_fadvise", &path, errno))?;
                 }
                 let content = self.plan.file_set.content(role, number);
-                Ok(DataFile { file, path, content, places: None })
+                Ok(DataFile { file, path, content, extents: None })
             })
             .collect()
     }
 
-    fn transfer<C>(&self, parts: Parts<K::Open>, choose: C) -> CallStep<K>
+    fn transfer<C>(&self, parts: TransferParts<K::Open>, choose: C) -> CallStep<K>
     where
         C: Choose,
         CallStep<K>: From<Read<C, false, K>>
@@ -113,7 +116,7 @@ impl<K: Calls> Called<'_, K> {
             + From<Write<C, false, K>>
             + From<Write<C, true, K>>,
     {
-        let Parts { role, files, spacing, content } = parts;
+        let TransferParts { role, files, spacing, content } = parts;
         let (workload, calls) = (self.plan.workload, self.calls.clone());
         let request_bytes = workload.request_bytes;
         let transfer = Transfer::new(files, choose, spacing, workload.io_path, workload.slots());
@@ -150,7 +153,11 @@ impl<K: Calls> Called<'_, K> {
     }
 
     /// The file that a thread's operations let grow, opened for writing.
-    pub(super) fn growing(&self, thread: usize, end: OFlags) -> Result<Growing<K>, EngineError> {
+    pub(super) fn growing(
+        &self,
+        thread: usize,
+        end: OFlags,
+    ) -> Result<GrowingFile<K>, EngineError> {
         let Plan { workload, file_set, .. } = self.plan;
         let number = if workload.sharing == Sharing::Same { 0 } else { thread };
         let path = file_set.growing_file(number);
@@ -158,7 +165,7 @@ impl<K: Calls> Called<'_, K> {
         let Workload { request_bytes, io_path, .. } = *workload;
         let payload = Payload::incompressible(request_bytes, self.plan.unverified_content(thread));
         let starts = vec![0; workload.slots()];
-        Ok(Growing { calls: self.calls.clone(), file, path, payload, io_path, starts })
+        Ok(GrowingFile { calls: self.calls.clone(), file, path, payload, io_path, starts })
     }
 
     fn name_step(&self, thread: usize, what: NameOperation) -> Result<CallStep<K>, EngineError> {
@@ -224,7 +231,7 @@ impl<K: Calls> Called<'_, K> {
     ) -> Result<EntryStep<K, E>, EngineError> {
         let choices = self.plan.choices(thread, 1, names.max(1));
         let choose = AnyChooser::new(self.plan.workload.access, &choices)?;
-        Ok(EntryStep::new(directories, choose, self.fresh(thread), self.manner()))
+        Ok(EntryStep::new(directories, choose, self.fresh(thread), self.options()))
     }
 
     fn rename_step(
@@ -233,23 +240,23 @@ impl<K: Calls> Called<'_, K> {
         directories: Directories<K>,
     ) -> Result<CallStep<K>, EngineError> {
         let entries = self.plan.file_set.spec().directories.entries;
-        let place = if self.plan.workload.sharing == Sharing::Same { thread as u64 } else { 0 };
-        let share = Share::of(entries, place, self.plan.sharers() as u64);
+        let number = if self.plan.workload.sharing == Sharing::Same { thread as u64 } else { 0 };
+        let share = EntryShare::for_thread(entries, number, self.plan.sharers() as u64);
         // Shares are disjoint, so threads need not start at different places.
         let alone = Choices { sharers: 1, ..self.plan.choices(thread, 1, share.count) };
         let choose = AnyChooser::new(self.plan.workload.access, &alone)?;
-        Ok(Rename::new(directories, choose, share, self.manner()).into())
+        Ok(Rename::new(directories, choose, share, self.options()).into())
     }
 
     /// The new names of a thread.
-    fn fresh(&self, thread: usize) -> Fresh {
+    fn fresh(&self, thread: usize) -> FreshNames {
         let form = self.plan.file_set.spec().directories.name_form();
-        Fresh::of(self.plan.seed, form, thread, self.plan.workload.threads)
+        FreshNames::for_thread(self.plan.seed, form, thread, self.plan.workload.threads)
     }
 
-    fn manner(&self) -> Manner {
+    fn options(&self) -> EntryOptions {
         let (slots, sync) = (self.plan.workload.slots(), self.plan.workload.directory_sync);
-        Manner { form: self.plan.file_set.spec().directories.path_form(), slots, sync }
+        EntryOptions { form: self.plan.file_set.spec().directories.path_form(), slots, sync }
     }
 
     fn directories(&self, thread: usize) -> Result<Directories<K>, EngineError> {
@@ -278,7 +285,7 @@ impl<K: Calls> Called<'_, K> {
             let turn = directories.take_turn();
             let directory = &directories.all[turn];
             let descriptor = directory.itself();
-            let made = if kind == Kind::File {
+            let made = if kind == NameKind::File {
                 maker.make(&self.calls, descriptor, &name)
             } else {
                 self.calls
@@ -292,7 +299,7 @@ impl<K: Calls> Called<'_, K> {
 }
 
 /// What reads and writes need, whatever the access pattern.
-struct Parts<F> {
+struct TransferParts<F> {
     role: Role,
     files: Vec<DataFile<F>>,
     spacing: Spacing,

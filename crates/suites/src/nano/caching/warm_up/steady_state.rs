@@ -21,7 +21,7 @@ const STEADY_SHARE: f64 = 0.2;
 
 /// The steady state of a warm-up.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Judged {
+pub(super) struct SteadyState {
     /// The start of each slice, in nanoseconds since the first read, and its reads per second.
     pub(super) throughput: Vec<(f64, f64)>,
     /// When the steady state begins; the whole time if there is none.
@@ -33,10 +33,10 @@ pub(super) struct Judged {
     pub(super) unsteady: Option<Warning>,
 }
 
-impl Judged {
-    pub(super) fn of(course: &Course, clock: &impl Clock) -> Self {
+impl SteadyState {
+    pub(super) fn find(course: &Course, clock: &impl Clock) -> Self {
         let slices = slices(course, clock);
-        let rates: Vec<f64> = slices.iter().map(Slice::rate_per_s).collect();
+        let rates: Vec<f64> = slices.iter().map(TimeSlice::rate_per_s).collect();
         let elapsed_ns = clock.nanos(course.elapsed_ticks) as f64;
         let steady_from = steady_from(&rates);
         let from = steady_from.unwrap_or(rates.len());
@@ -73,27 +73,27 @@ fn unsteady(rates: &[f64]) -> Option<Warning> {
 }
 
 /// A slice of time and the reads that ended in it.
-struct Slice {
+struct TimeSlice {
     start_ns: f64,
     /// Its width, less the looks at what is resident.
     reading_ns: f64,
     reads: u64,
 }
 
-impl Slice {
+impl TimeSlice {
     fn rate_per_s(&self) -> f64 {
         self.reads as f64 / self.reading_ns * 1e9
     }
 }
 
-fn mean_rate(slices: &[Slice]) -> Option<f64> {
+fn mean_rate(slices: &[TimeSlice]) -> Option<f64> {
     let reads: u64 = slices.iter().map(|slice| slice.reads).sum();
     let reading_ns: f64 = slices.iter().map(|slice| slice.reading_ns).sum();
     (reading_ns > 0.0).then(|| reads as f64 / reading_ns * 1e9)
 }
 
 /// All slices except the last, which is cut short.
-fn slices(course: &Course, clock: &impl Clock) -> Vec<Slice> {
+fn slices(course: &Course, clock: &impl Clock) -> Vec<TimeSlice> {
     let timeline = course.recorder.timeline();
     let width_ticks = timeline.slice_ticks();
     let slice = |slice: measure::Slice<'_>| {
@@ -101,7 +101,7 @@ fn slices(course: &Course, clock: &impl Clock) -> Vec<Slice> {
         let looks = course.looks.iter().filter(|look| inside.contains(&look.at_ticks));
         let looking_ticks: u64 = looks.map(|look| look.took_ticks).sum();
         let reading_ticks = width_ticks.saturating_sub(looking_ticks).max(1);
-        Slice {
+        TimeSlice {
             start_ns: clock.nanos(slice.start_ticks) as f64,
             reading_ns: clock.nanos(reading_ticks) as f64,
             reads: slice.count(),
@@ -121,16 +121,19 @@ mod tests {
     fn the_steady_state_begins_when_the_last_cold_pages_have_come() {
         let mut reads = Simulated::new(4096, 4096);
         let clock = reads.clock.clone();
-        let course = Course::of(&clock, &mut reads).expect("nothing fails here");
-        let judged = Judged::of(&course, &clock);
-        assert_eq!(judged.unsteady, None);
+        let course = Course::run(&clock, &mut reads).expect("nothing fails here");
+        let steady_state = SteadyState::find(&course, &clock);
+        assert_eq!(steady_state.unsteady, None);
         let resident_ns = course.resident_ticks as f64;
-        let share = judged.time_until_steady_ns / resident_ns;
+        let share = steady_state.time_until_steady_ns / resident_ns;
         assert!((0.85..1.1).contains(&share), "steady at {share} of the time until resident");
         // A read of a resident page takes 1,000 ns and two clock readings.
-        assert!((0.85e6..1.0e6).contains(&judged.throughput_steady), "{judged:?}");
-        assert!(judged.throughput_before < judged.throughput_steady / 4.0, "{judged:?}");
-        let rates: Vec<f64> = judged.throughput.iter().map(|(_, rate)| *rate).collect();
+        assert!((0.85e6..1.0e6).contains(&steady_state.throughput_steady), "{steady_state:?}");
+        assert!(
+            steady_state.throughput_before < steady_state.throughput_steady / 4.0,
+            "{steady_state:?}"
+        );
+        let rates: Vec<f64> = steady_state.throughput.iter().map(|(_, rate)| *rate).collect();
         assert!(rates[0] < 20_000.0, "the first reads are cold: {rates:?}");
     }
 

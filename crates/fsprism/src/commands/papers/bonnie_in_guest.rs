@@ -1,8 +1,6 @@
 //! Bonnie on file systems that this kernel lacks: in a guest, whose clock counts instructions.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ::lab::command::{Command, HAND_BACK};
@@ -10,14 +8,13 @@ use ::lab::{Boot, BootError, ImageParts, Lab, image, kernel};
 use ::reproduce::bonnie_anova;
 use anyhow::anyhow;
 use record::{Run, RunDirectory};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use suites::classic::bonnie_anova::COUNTED_TARGETS;
 use textual::plain_path;
 
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::Blame;
+use crate::exit::OrInputError;
 use crate::output;
-use crate::session::start::this_program;
+use crate::session::start::{self, this_program};
 
 /// Name of the guest's run in the directory of the run that it accompanies.
 const RUN: &str = "guest";
@@ -26,15 +23,16 @@ const LOADED: [&str; 6] = ["loop", "ext2", "vfat", "ext4", "xfs", "btrfs"];
 /// The guest's memory, which contains all targets.
 const MEMORY_BYTES: u64 = 2600 << 20;
 /// With files of this size, the guest takes a minute or two.
-const FILE_BYTES_MOST: u64 = 8 << 20;
-const BLOCKS_MOST: u32 = 3;
+const FILE_BYTES_MAX: u64 = 8 << 20;
+const BLOCKS_MAX: u32 = 3;
 const TIME_LIMIT: Duration = Duration::from_secs(900);
 
 /// The guest's run that accompanies the one at `path`, and its name. If that run was made just now,
 /// in `directory`, and lacks a file system of the paper, the guest's run is made as well. If that
 /// fails, the reason is reported, and the command continues without it.
-pub(crate) fn bonnie(
-    (path, directory): (&Path, Option<&RunDirectory>),
+pub(super) fn accompanying_run(
+    path: &Path,
+    directory: Option<&RunDirectory>,
     run: &Run,
     options: &ReproduceOptions,
 ) -> anyhow::Result<Option<(Run, String)>> {
@@ -42,7 +40,7 @@ pub(crate) fn bonnie(
     let Some(directory) = directory else {
         let guest = path.join(RUN);
         return match guest.is_dir() {
-            true => Ok(Some((Run::read(&guest).blame_input()?, name))),
+            true => Ok(Some((Run::read(&guest).or_input_error()?, name))),
             false => Ok(None),
         };
     };
@@ -60,10 +58,7 @@ pub(crate) fn bonnie(
 
 /// Boots the guest and stores its run in a directory.
 fn count(into: &Path, run: &Run, options: &ReproduceOptions) -> anyhow::Result<()> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
+    let stop = start::flag_of_signals()?;
     let lab = Lab::for_user()?;
     let kernel = kernel::find(&lab, None)?;
     let parts = ImageParts { kernel: &kernel, program: &this_program()?, further: &[] };
@@ -91,8 +86,8 @@ fn count(into: &Path, run: &Run, options: &ReproduceOptions) -> anyhow::Result<(
 /// The script that the guest runs. Its targets are in memory, and may take nearly all of it.
 fn script(run: &Run, options: &ReproduceOptions) -> String {
     let targets: Vec<String> = COUNTED_TARGETS.iter().map(|target| format!("'{target}'")).collect();
-    let size_bytes = options.size.unwrap_or(FILE_BYTES_MOST).min(FILE_BYTES_MOST);
-    let blocks = options.blocks.unwrap_or(BLOCKS_MOST).min(BLOCKS_MOST);
+    let size_bytes = options.size.unwrap_or(FILE_BYTES_MAX).min(FILE_BYTES_MAX);
+    let blocks = options.blocks.unwrap_or(BLOCKS_MAX).min(BLOCKS_MAX);
     format!(
         "mount -o remount,size=95% /tmp && mkdir /tmp/scratch && exec /init run bonnie {} --size \
          {size_bytes} --seeks 16 --blocks {blocks} --seed {} --scratch /tmp/scratch --out \

@@ -2,7 +2,7 @@
 
 use workload::Outcome;
 
-use crate::counters::Happened;
+use crate::counters::CounterDeltas;
 
 /// What a device wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub(crate) struct DeviceWork {
 }
 
 impl DeviceWork {
-    pub(crate) fn of(happened: &Happened) -> Option<Self> {
-        let (bytes, writes) = happened.device_written_bytes.zip(happened.device_writes)?;
+    pub(crate) fn from_deltas(deltas: &CounterDeltas) -> Option<Self> {
+        let (bytes, writes) = deltas.device_written_bytes.zip(deltas.device_writes)?;
         Some(Self { bytes, writes })
     }
 
@@ -28,13 +28,13 @@ impl DeviceWork {
 
 /// Time including a final sync, and what the device wrote, per operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Written {
+pub(crate) struct WorkPerOperation {
     pub(crate) synced_time_ns: f64,
     pub(crate) bytes: f64,
     pub(crate) writes: f64,
 }
 
-impl Written {
+impl WorkPerOperation {
     pub(crate) fn new(outcome: &Outcome, sync_ns: f64, device: DeviceWork) -> Self {
         let operations = outcome.recorder.operations().max(1) as f64;
         Self {
@@ -54,12 +54,12 @@ mod tests {
         let work = |bytes, writes| DeviceWork { bytes, writes };
         assert_eq!(work(9000, 7).without(work(4096, 2)), work(4904, 5));
         assert_eq!(work(100, 1).without(work(4096, 2)), work(0, 0));
-        let happened = |device_written_bytes| Happened {
+        let deltas = |device_written_bytes| CounterDeltas {
             device_written_bytes,
             device_writes: Some(3),
-            ..Happened::default()
+            ..CounterDeltas::default()
         };
-        assert_eq!(DeviceWork::of(&happened(Some(512))), Some(work(512, 3)));
-        assert_eq!(DeviceWork::of(&happened(None)), None);
+        assert_eq!(DeviceWork::from_deltas(&deltas(Some(512))), Some(work(512, 3)));
+        assert_eq!(DeviceWork::from_deltas(&deltas(None)), None);
     }
 }

@@ -14,7 +14,7 @@ use crate::arguments::making::Making;
 use crate::arguments::measuring::Measuring;
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::timed;
-use crate::exit::{Blame, Done};
+use crate::exit::{OrInputError, Outcome};
 use crate::output::{self, page};
 use crate::session::targets::Choice;
 
@@ -24,7 +24,7 @@ pub(super) const BLOCKS: u32 = 8;
 const BUDGET: Duration = Duration::from_secs(3600);
 
 /// A run that was made for a paper.
-pub(super) struct MeasuredRun {
+pub(super) struct PaperRun {
     pub(super) path: PathBuf,
     /// Its directory, if it was made now.
     pub(super) directory: Option<RunDirectory>,
@@ -32,53 +32,49 @@ pub(super) struct MeasuredRun {
     pub(super) reason: EndReason,
 }
 
-impl MeasuredRun {
+impl PaperRun {
     pub(super) fn name(&self) -> String {
         plain_path(&self.path)
     }
 
-    /// Its path, and its directory if it was made now.
-    pub(super) fn place(&self) -> (&Path, Option<&RunDirectory>) {
-        (&self.path, self.directory.as_ref())
-    }
-
     /// Writes its page, if it was made now, and prints its path.
-    pub(super) fn end(&self) -> Done {
+    pub(super) fn end(&self) -> Outcome {
         if let Some(directory) = &self.directory {
             page::write_into(directory, &AnalysedRun::new(&self.run, &self.path));
         }
         output::say(&self.name());
-        if self.reason == EndReason::Interrupted { Done::Interrupted } else { Done::Well }
+        if self.reason == EndReason::Interrupted { Outcome::Interrupted } else { Outcome::Success }
     }
 }
 
 /// Measures a suite of a paper on the paper's targets, or takes an earlier run.
-pub(super) fn measured(
+pub(super) fn measure_or_read(
     paper: &str,
-    suite: (&str, Option<&ClassicOptions>),
+    suite: &str,
+    classic: Option<&ClassicOptions>,
     targets: &[&str],
     measuring: &Measuring,
     earlier: Option<&PathBuf>,
-) -> anyhow::Result<MeasuredRun> {
+) -> anyhow::Result<PaperRun> {
     let (path, directory, reason) = match earlier {
         Some(path) => (path.clone(), None, EndReason::Blocks),
         None => {
             let targets = owned(targets);
             let choice = Choice::OfPaper(&targets);
             let (directory, reason) =
-                timed::measure_silently("reproduce", suite, choice, measuring)?;
+                timed::measure_silently("reproduce", suite, classic, choice, measuring)?;
             (directory.path().to_owned(), Some(directory), reason)
         }
     };
-    let run = read((&path, directory.as_ref()))?;
+    let run = read(&path, directory.as_ref())?;
     check_suite(paper, &path, &run)?;
-    Ok(MeasuredRun { path, directory, run, reason })
+    Ok(PaperRun { path, directory, run, reason })
 }
 
 /// Reads a run by its path, or from its directory if it was made now.
-pub(super) fn read((path, directory): (&Path, Option<&RunDirectory>)) -> anyhow::Result<Run> {
+pub(super) fn read(path: &Path, directory: Option<&RunDirectory>) -> anyhow::Result<Run> {
     let run = directory.map_or_else(|| Run::read(path), RunDirectory::read);
-    run.blame_input().inspect(output::say_left_out)
+    run.or_input_error().inspect(output::say_left_out)
 }
 
 pub(super) fn owned(targets: &[&str]) -> Vec<String> {
@@ -95,7 +91,7 @@ fn check_suite(paper: &str, path: &Path, run: &Run) -> anyhow::Result<()> {
         "{} is a run of {suite}: --run needs one made by `fsprism reproduce {paper}`",
         path.display()
     );
-    Err(refusal).blame_input()
+    Err(refusal).or_input_error()
 }
 
 /// How the run of a paper is measured: on `blocks` blocks unless the options say otherwise.

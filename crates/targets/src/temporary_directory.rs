@@ -9,9 +9,9 @@ use crate::guardian::work_directory::WorkDirectory;
 
 /// An empty directory of this process for temporary files.
 #[derive(Debug)]
-pub struct PassingDirectory(WorkDirectory);
+pub struct TemporaryDirectory(WorkDirectory);
 
-impl PassingDirectory {
+impl TemporaryDirectory {
     /// Makes it, after removing those that dead processes left behind.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl PassingDirectory {
     }
 }
 
-impl Drop for PassingDirectory {
+impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
         let _next_one_sweeps = self.0.remove();
     }
@@ -59,8 +59,8 @@ mod tests {
         fs::write(left.root().join("file"), "left").expect("ours");
         drop(left);
         let (one, two) = (
-            PassingDirectory::make_in(place.path()).expect("it can be made"),
-            PassingDirectory::make_in(place.path()).expect("another one"),
+            TemporaryDirectory::make_in(place.path()).expect("it can be made"),
+            TemporaryDirectory::make_in(place.path()).expect("another one"),
         );
         assert_ne!(one.path(), two.path());
         fs::write(one.path().join("file"), "passing").expect("ours");

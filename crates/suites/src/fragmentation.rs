@@ -17,15 +17,15 @@ const REQUEST_BYTES: usize = 1 << 20;
 
 /// The number of pieces of each file right after it was rewritten from start to end.
 #[derive(Debug, Default)]
-pub(crate) struct Pieces(BTreeMap<PathBuf, usize>);
+pub(crate) struct FragmentCounts(BTreeMap<PathBuf, usize>);
 
-impl Pieces {
+impl FragmentCounts {
     /// Rewrites the file from start to end if it is in more pieces than it needs to be. Returns
     /// whether it did.
-    pub(crate) fn gather(&mut self, path: &Path) -> io::Result<bool> {
+    pub(crate) fn defragment(&mut self, path: &Path) -> io::Result<bool> {
         let file = File::options().read(true).write(true).open(path)?;
         // Nothing can be done on a file system that does not report where files are.
-        let Some(found) = pieces(&file) else { return Ok(false) };
+        let Some(found) = fragments(&file) else { return Ok(false) };
         let size_bytes = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
         // Until its number of pieces is known, one per request is assumed.
         let known = self.0.get(path).copied();
@@ -34,12 +34,12 @@ impl Pieces {
         }
         write_over(&file, size_bytes)?;
         file.sync_all()?;
-        self.0.extend(pieces(&file).map(|left| (path.to_owned(), left)));
+        self.0.extend(fragments(&file).map(|left| (path.to_owned(), left)));
         Ok(true)
     }
 }
 
-fn pieces(file: &File) -> Option<usize> {
+fn fragments(file: &File) -> Option<usize> {
     extents(file).ok().map(|found| found.runs())
 }
 
@@ -96,8 +96,8 @@ mod tests {
         let path = root.join("file");
         let content: Vec<u8> = (0..=250).cycle().take(PAGES * 4096).collect();
         std::fs::write(&path, &content).expect("there is room");
-        let mut known = Pieces::default();
-        assert!(!known.gather(&path).expect("it is there"), "it lies in one piece");
+        let mut known = FragmentCounts::default();
+        assert!(!known.defragment(&path).expect("it is there"), "it lies in one piece");
         let file = File::options().read(true).write(true).open(&path).expect("it is there");
         let scatter = || {
             for page in (0..PAGES).step_by(2) {
@@ -109,12 +109,12 @@ mod tests {
         };
         for _again in 0..2 {
             scatter();
-            let before = pieces(&file).expect("btrfs tells");
+            let before = fragments(&file).expect("btrfs tells");
             assert!(before > 1000, "{before}");
-            assert!(known.gather(&path).expect("it is there"));
-            let after = pieces(&file).expect("btrfs tells");
+            assert!(known.defragment(&path).expect("it is there"));
+            let after = fragments(&file).expect("btrfs tells");
             assert!(after < 64, "{after}");
-            assert!(!known.gather(&path).expect("it is there"), "nothing is left to do");
+            assert!(!known.defragment(&path).expect("it is there"), "nothing is left to do");
         }
         assert!(std::fs::read(&path).expect("it is there") == content, "it holds the same");
     }
@@ -135,9 +135,9 @@ mod tests {
             println!("skipped: /var/tmp cannot take pages out of a file");
             return;
         }
-        let mut known = Pieces::default();
-        assert!(known.gather(&path).expect("it is there"));
-        assert!(pieces(&file).is_some_and(|left| left > 32), "it was written over in place");
-        assert!(!known.gather(&path).expect("it is there"), "it is known by now");
+        let mut known = FragmentCounts::default();
+        assert!(known.defragment(&path).expect("it is there"));
+        assert!(fragments(&file).is_some_and(|left| left > 32), "it was written over in place");
+        assert!(!known.defragment(&path).expect("it is there"), "it is known by now");
     }
 }
