@@ -2881,10 +2881,10 @@ weight: Weight
  */
 export interface Effects {
 /**
- * What changed between the runs, in a sentence; none if there is one run, or nothing to
- * compare.
+ * What changed between the runs: the whole, the largest difference, and why to doubt them.
+ * Empty if there is one run, or nothing to compare.
  */
-changed?: (string | null)
+changed: string[]
 /**
  * What `fsprism compare --format json` prints; none if nothing can be compared.
  */

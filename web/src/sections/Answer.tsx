@@ -44,9 +44,10 @@ export function Answer() {
 function Headline() {
   const view = useView();
   const { runs, payload } = view.report;
+  const { changed } = payload.effects;
   const [first, ...others] =
-    payload.effects.changed != null
-      ? sentencesOf(payload.effects.changed)
+    changed.length > 0
+      ? changed
       : runs.map(({ page, document }) =>
           runs.length > 1 ? `${page.name}, ${document.run.suite}: ${page.answer}` : page.answer,
         );
@@ -63,12 +64,6 @@ function Headline() {
       ))}
     </>
   );
-}
-
-/** Splits the text into the first part, which is about everything, the largest difference, and the
- * reasons to doubt it. */
-function sentencesOf(text: string): string[] {
-  return text.split(/(?<=\.) (?=The largest difference: |These are single runs)/);
 }
 
 function Card(props: { title: string; class: string; children: ComponentChildren }) {

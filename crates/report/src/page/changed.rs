@@ -1,4 +1,4 @@
-//! What changed between runs, in one sentence, for the head of their page.
+//! What changed between runs, in a few sentences, for the head of their page.
 
 use record::{Better, Document};
 use textual::{list, percent};
@@ -6,9 +6,13 @@ use textual::{list, percent};
 use crate::compare::{CompareDocument, Comparison, RunVerdict};
 use crate::units::ratio;
 
-/// The sentence; `None` if there is one run, or nothing to compare.
-pub(super) fn answer(comparison: &CompareDocument, documents: &[&Document]) -> Option<String> {
-    let (first, later) = comparison.runs.split_first().filter(|(_, later)| !later.is_empty())?;
+/// What is true of everything first, then the largest difference, then the reason to doubt both.
+/// Empty if there is one run, or nothing to compare.
+pub(super) fn answer(comparison: &CompareDocument, documents: &[&Document]) -> Vec<String> {
+    let Some((first, later)) = comparison.runs.split_first().filter(|(_, later)| !later.is_empty())
+    else {
+        return Vec::new();
+    };
     let later: Vec<String> = later.iter().map(|run| run.name.clone()).collect();
     let mut tally = Tally::default();
     for one in &comparison.comparisons {
@@ -23,13 +27,13 @@ pub(super) fn answer(comparison: &CompareDocument, documents: &[&Document]) -> O
         }
     }
     if clauses.is_empty() {
-        return None;
+        return Vec::new();
     }
     let largest = tally.largest.map(|(one, _)| largest(one, direction(documents, one)));
     let what = clauses.join("; ");
     let head = format!("From {} to {}: {what}.", first.name, list(&later, "and"));
     let bound = tally.of_single_runs.then(|| OF_SINGLE_RUNS.to_owned());
-    Some([Some(head), largest, bound].into_iter().flatten().collect::<Vec<_>>().join(" "))
+    [Some(head), largest, bound].into_iter().flatten().collect()
 }
 
 /// The caveat for differences between single runs.
@@ -137,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    fn said(before: &Sample, after: &Sample) -> Option<String> {
+    fn said(before: &Sample, after: &Sample) -> Vec<String> {
         let named = |name: &str, sample: &Sample| NamedRun {
             name: name.to_owned(),
             run: sample.run.clone(),
@@ -159,17 +163,18 @@ mod tests {
             .benchmark("create", &[&around(1500.0, 12)])
             .benchmark("stat", &[&low])
             .benchmark("read", &[&low]);
-        let text = said(&before, &after).unwrap();
-        assert!(text.starts_with("From before to after: 1 worse and 1 better; 1 "), "{text}");
-        assert!(text.contains("The largest difference: stat, ext4, 2.00x better. "), "{text}");
-        assert!(text.ends_with("can tell whether this would recur."), "{text}");
+        let said = said(&before, &after);
+        let [head, largest, bound] = said.as_slice() else { panic!("{said:?}") };
+        assert!(head.starts_with("From before to after: 1 worse and 1 better; 1 "), "{head}");
+        assert_eq!(largest, "The largest difference: stat, ext4, 2.00x better.");
+        assert!(bound.ends_with("can tell whether this would recur."), "{bound}");
     }
 
     #[test]
     fn that_nothing_changed_is_an_answer() {
         let low = around(1000.0, 12);
         let sample = Sample::new(&["ext4"]).benchmark("create", &[&low]);
-        let text = said(&sample, &sample).unwrap();
+        let text = said(&sample, &sample).join(" ");
         assert!(text.starts_with("From before to after: no difference shown; 1 "), "{text}");
     }
 }

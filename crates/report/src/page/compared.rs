@@ -61,7 +61,7 @@ pub fn render_comparison(pairs: &[ComparedPair], comparison: &Comparison<'_>) ->
         page_version: PAGE_VERSION,
         written_by: env!("CARGO_PKG_VERSION").to_owned(),
         runs: Vec::new(),
-        effects: Effects { comparison: None, refused: None, changed: None },
+        effects: Effects { comparison: None, refused: None, changed: Vec::new() },
         stacks,
         cachemaps,
         flame_graphs,

@@ -182,9 +182,9 @@ pub struct Effects {
     pub comparison: Option<CompareDocument>,
     /// Why there is no comparison.
     pub refused: Option<String>,
-    /// What changed between the runs, in a sentence; none if there is one run, or nothing to
-    /// compare.
-    pub changed: Option<String>,
+    /// What changed between the runs: the whole, the largest difference, and why to doubt them.
+    /// Empty if there is one run, or nothing to compare.
+    pub changed: Vec<String>,
 }
 
 /// Call stacks as one tree, so that stacks shared by targets and operations are stored only once.

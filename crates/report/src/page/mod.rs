@@ -147,7 +147,9 @@ fn effects(runs: &[NamedRun], documents: &[&Document]) -> Effects {
             let changed = changed::answer(&document, documents);
             Effects { comparison: Some(document), refused: None, changed }
         }
-        Err(why) => Effects { comparison: None, refused: Some(why.to_string()), changed: None },
+        Err(why) => {
+            Effects { comparison: None, refused: Some(why.to_string()), changed: Vec::new() }
+        }
     }
 }
 
