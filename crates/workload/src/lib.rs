@@ -22,7 +22,8 @@
 //! let file_set = FileSet::create(&root, &spec, 42, &stop)?;
 //!
 //! let mut session = prepare(&Workload::new(Operation::StatPresent), &file_set, 42)?;
-//! let outcome = session.run(&measure::MonotonicClock, &stop)?;
+//! let (clock, _) = measure::SystemClock::calibrate();
+//! let outcome = session.run(&clock, &stop)?;
 //! session.restore()?;
 //! assert_eq!(outcome.recorder.operations(), 1000);
 //! # file_set.remove()?;

@@ -2,13 +2,57 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use measure::MonotonicClock;
+use measure::{Clock, ManualClock, MonotonicClock};
 use workload::{
     DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Mismatch, Outcome, Role, Workload,
     prepare,
 };
+
+/// The clock of tests that do not use the time: the only one of its kind, because the loops of all
+/// operations are compiled for each.
+#[derive(Clone)]
+pub(crate) struct FakeClock {
+    time: ManualClock,
+    /// How many readings are left before it panics.
+    readings_left: Arc<AtomicU64>,
+}
+
+impl FakeClock {
+    pub(crate) fn with_step(step_ns: u64) -> Self {
+        Self { time: ManualClock::with_step(step_ns), readings_left: Arc::new(u64::MAX.into()) }
+    }
+
+    pub(crate) fn that_panics_after(readings: u64) -> Self {
+        Self { readings_left: Arc::new(readings.into()), ..Self::with_step(1) }
+    }
+
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.time.now_ns()
+    }
+}
+
+impl Clock for FakeClock {
+    fn start(&self) -> u64 {
+        let left = self.readings_left.fetch_sub(1, Ordering::Relaxed);
+        assert!(left > 0, "the clock breaks");
+        self.time.start()
+    }
+
+    fn end(&self) -> u64 {
+        self.start()
+    }
+
+    fn nanos(&self, ticks: u64) -> u64 {
+        self.time.nanos(ticks)
+    }
+
+    fn ticks_of(&self, nanos: u64) -> u64 {
+        self.time.ticks_of(nanos)
+    }
+}
 
 /// A temporary directory, removed with everything in it.
 pub(crate) struct Scratch {

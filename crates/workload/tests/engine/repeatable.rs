@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use measure::ManualClock;
 use workload::{Access, EngineError, Operation, Outcome, Verification, Workload, prepare};
 
-use crate::common::{Scratch, file_set, never};
+use crate::common::{FakeClock, Scratch, file_set, never};
 
 /// Everything in an outcome, as text.
 fn in_words(outcome: &Outcome) -> String {
@@ -28,7 +27,7 @@ fn outcomes_under_a_manual_clock_are_the_same_bit_for_bit() {
                 };
                 let run = |step_ns| {
                     let mut session = prepare(&workload, &file_set, 5).expect("it can be executed");
-                    let clock = ManualClock::with_step(step_ns);
+                    let clock = FakeClock::with_step(step_ns);
                     let outcome =
                         session.run_with(&clock, &never()).expect("nothing is in the way");
                     session.restore().expect("nothing stands in the way");
@@ -73,7 +72,7 @@ fn the_same_seed_touches_the_same_places() {
                 let zeroes = vec![0; crate::common::FILE_LENGTH];
                 std::fs::write(&path, zeroes).expect("the file is ours");
                 let mut session = prepare(&workload, &file_set, seed).expect("it can be executed");
-                session.run_with(&ManualClock::with_step(1), &never()).expect("there is room");
+                session.run_with(&FakeClock::with_step(1), &never()).expect("there is room");
                 let bytes = std::fs::read(&path).expect("the file is ours");
                 bytes.chunks(1000).map(|block| block[0] != 0).collect::<Vec<_>>()
             };
@@ -130,7 +129,7 @@ fn a_stop_raised_while_running_ends_a_run_that_would_take_hours() {
     let workload =
         Workload { operations_per_thread: 1 << 32, ..Workload::new(Operation::StatPresent) };
     let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
-    let (clock, stop) = (ManualClock::with_step(1_000_000), never());
+    let (clock, stop) = (FakeClock::with_step(1_000_000), never());
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
             while clock.now_ns() < 1_000_000_000 {
@@ -151,8 +150,8 @@ fn a_session_runs_once() {
     let file_set = file_set(&scratch);
     let mut session =
         prepare(&Workload::new(Operation::Unlink), &file_set, 1).expect("it can be executed");
-    session.run_with(&ManualClock::new(), &never()).expect("the first time");
-    let again = session.run_with(&ManualClock::new(), &never());
+    session.run_with(&FakeClock::with_step(0), &never()).expect("the first time");
+    let again = session.run_with(&FakeClock::with_step(0), &never());
     assert!(matches!(again, Err(EngineError::AlreadyRun)));
 }
 

@@ -5,14 +5,15 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use measure::{ManualClock, MonotonicClock};
+use measure::MonotonicClock;
 use workload::{
     Access, Alignment, Buffering, EngineError, FileSet, IoPath, Operation, Outcome, Role, Sharing,
     UringOptions, Verification, Workload, io_uring_availability, prepare,
 };
 
 use crate::common::{
-    FILE_BYTES, FILE_LENGTH, Scratch, assert_ended_together, file_set, never, outcome, verify_file,
+    FILE_BYTES, FILE_LENGTH, FakeClock, Scratch, assert_ended_together, file_set, never, outcome,
+    verify_file,
 };
 
 const DEPTHS: [u32; 3] = [1, 7, 64];
@@ -225,7 +226,7 @@ fn a_stop_ends_the_run_and_what_was_in_flight_is_counted() {
             ..in_flight(Operation::Read, depth, Buffering::PageCache)
         };
         let mut session = prepare(&workload, &file_set, 1).expect("it can be executed");
-        let (clock, stop) = (ManualClock::with_step(1_000), never());
+        let (clock, stop) = (FakeClock::with_step(1_000), never());
         let outcome = std::thread::scope(|scope| {
             scope.spawn(|| {
                 while clock.now_ns() < 10_000_000 {

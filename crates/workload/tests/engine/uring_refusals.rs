@@ -10,8 +10,8 @@ use workload::{
     Workload, prepare,
 };
 
+use crate::common::{FakeClock, Scratch, file_set, never, outcome};
 use crate::common::{INSIDE, inside_private_mounts};
-use crate::common::{Scratch, file_set, never, outcome};
 use crate::failures::{mount_tmpfs, small_spec};
 
 fn in_flight(operation: Operation, queue_depth: u32) -> Workload {
@@ -60,7 +60,7 @@ fn after_a_session_its_file_system_can_be_unmounted() {
                 drop(session);
             }
             "panicked" => {
-                let clock = PanicsAt(std::sync::Arc::new(40.into()));
+                let clock = FakeClock::that_panics_after(40);
                 let run = || session.run_with(&clock, &never());
                 std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
                     .expect_err("the clock panics while operations are in flight");
@@ -70,30 +70,6 @@ fn after_a_session_its_file_system_can_be_unmounted() {
         }
         unmount(scratch.path(), UnmountFlags::empty())
             .unwrap_or_else(|errno| panic!("{ends}: {errno}"));
-    }
-}
-
-/// A clock that panics after a number of readings.
-#[derive(Clone)]
-struct PanicsAt(std::sync::Arc<std::sync::atomic::AtomicU64>);
-
-impl measure::Clock for PanicsAt {
-    fn start(&self) -> u64 {
-        let left = self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
-        assert!(left > 0, "the clock breaks");
-        100 - left.min(100)
-    }
-
-    fn end(&self) -> u64 {
-        self.start()
-    }
-
-    fn nanos(&self, ticks: u64) -> u64 {
-        ticks
-    }
-
-    fn ticks_of(&self, nanos: u64) -> u64 {
-        nanos
     }
 }
 
