@@ -67,6 +67,7 @@ densefs:
 
 # What its tests take from the environment.
 densefs-long: export FSPRISM_CHURN_STEPS = 1000000
+densefs-long: export FSPRISM_DIFFERENTIAL_CALLS = 10000000
 densefs-long: export FSPRISM_HOSTILE_ROUNDS = 300000
 densefs-long: export FSPRISM_INTERLEAVINGS = 20000
 densefs-long: export FSPRISM_LINEAR_ROUNDS = 100000
@@ -75,7 +76,7 @@ densefs-long: export FSPRISM_SPOILT_ROUNDS = 50000
 densefs-long: export FSPRISM_STORM_SECONDS = 60
 densefs-long:
 	@$(CARGO) test --release --locked --no-fail-fast -p fsprism-densefs \
-		-p fsprism-densefs-process --tests -- --nocapture --test-threads 1
+		-p fsprism-densefs-process -p fsprism-densefs-c --tests -- --nocapture --test-threads 1
 
 fuzz:
 	@scripts/fuzz

@@ -67,13 +67,15 @@ unsafe fn zeros_in(block: *const c_char) -> u32 {
     zeros
 }
 
-/// Where a path starts, from the `dirfd` argument of a call.
+/// Where a path starts, from the `dirfd` argument of a call, which an absolute path ignores.
 #[inline]
-pub(crate) fn base(descriptor: c_int) -> Result<Base, Errno> {
-    if descriptor == libc::AT_FDCWD {
-        return Ok(Base::Working);
+pub(crate) fn base(descriptor: c_int, path: &Path) -> Result<Base, Errno> {
+    match path.as_os_str().as_bytes() {
+        [] => Err(Errno::NOENT),
+        [b'/', ..] => Ok(Base::Working),
+        _ if descriptor == libc::AT_FDCWD => Ok(Base::Working),
+        _ => number(descriptor).map(Base::Descriptor),
     }
-    number(descriptor).map(Base::Descriptor)
 }
 
 /// A descriptor, which must not be negative.

@@ -39,16 +39,34 @@ pub unsafe extern "C" fn dfs_fstatat(
     into: *mut libc::stat,
     how: c_int,
 ) -> c_int {
-    // SAFETY: guaranteed by the caller.
-    let is_empty = unsafe { path(name) }.is_ok_and(|name| name.as_os_str().is_empty());
-    if how & libc::AT_EMPTY_PATH != 0 && is_empty && directory >= 0 {
-        // SAFETY: guaranteed by the caller.
-        return unsafe { crate::files::dfs_fstat(directory, into) };
+    const FLAGS: c_int = libc::AT_SYMLINK_NOFOLLOW | libc::AT_NO_AUTOMOUNT | libc::AT_EMPTY_PATH;
+    if how & !FLAGS != 0 {
+        return fail(libc::EINVAL);
     }
-    match base(directory) {
+    // SAFETY: guaranteed by the caller.
+    let given = unsafe { path(name) };
+    if how & libc::AT_EMPTY_PATH != 0 && given.is_ok_and(|path| path.as_os_str().is_empty()) {
+        return match itself(directory).and_then(|base| attached()?.stat_of(base)) {
+            Ok(stat) => {
+                // SAFETY: guaranteed by the caller.
+                unsafe { write_stat(&stat, into) };
+                0
+            }
+            Err(why) => fail(why.0),
+        };
+    }
+    match given.and_then(|path| base(directory, path)) {
         // SAFETY: guaranteed by the caller.
         Ok(base) => unsafe { stat_from(base, name, into, follow(how, libc::AT_SYMLINK_NOFOLLOW)) },
         Err(why) => fail(why.0),
+    }
+}
+
+/// What an empty path names, from the `dirfd` argument of a call.
+fn itself(descriptor: c_int) -> Result<Base, Errno> {
+    match descriptor {
+        libc::AT_FDCWD => Ok(Base::Working),
+        file => number(file).map(Base::Descriptor),
     }
 }
 
@@ -80,6 +98,9 @@ pub unsafe extern "C" fn dfs_access(name: *const c_char, wanted: c_int) -> c_int
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
     let wanted = wanted.cast_unsigned();
+    if wanted > 7 {
+        return fail(libc::EINVAL);
+    }
     result(name.and_then(|name| attached()?.check_access(Base::Working, name, wanted)))
 }
 
@@ -187,11 +208,27 @@ pub unsafe extern "C" fn dfs_utimensat(
     let follow = follow(how, libc::AT_SYMLINK_NOFOLLOW);
     result((|| {
         let [accessed, changed] = match times {
-            None => [NewTime::Now; 2],
-            Some([accessed, changed]) => [new_time(accessed)?, new_time(changed)?],
+            None => [Ok(NewTime::Now); 2],
+            Some(times) => times.each_ref().map(new_time),
         };
-        let times = NewTimes { accessed, changed };
-        attached()?.set_times(base(directory)?, name?, follow, times)
+        if accessed == Ok(NewTime::Same) && changed == Ok(NewTime::Same) {
+            return Ok(());
+        }
+        if how & !(libc::AT_SYMLINK_NOFOLLOW | libc::AT_EMPTY_PATH) != 0 {
+            return Err(Errno::INVAL);
+        }
+        let (files, name) = (attached()?, name.map_err(|_| Errno::INVAL)?);
+        if how & libc::AT_EMPTY_PATH != 0 && name.as_os_str().is_empty() {
+            let times = NewTimes { accessed: accessed?, changed: changed? };
+            return files.set_times_of(itself(directory)?, times);
+        }
+        let base = base(directory, name)?;
+        let (Ok(accessed), Ok(changed)) = (accessed, changed) else {
+            // That the file is not there comes first.
+            files.stat_from(base, name, follow)?;
+            return Err(Errno::INVAL);
+        };
+        files.set_times(base, name, follow, NewTimes { accessed, changed })
     })())
 }
 

@@ -1,10 +1,9 @@
 //! Listing directories.
 
 use std::ffi::{c_char, c_int, c_long};
-use std::path::Path;
 use std::ptr;
 
-use densefs_process::{Base, EntrySink, Errno, Follow, ListedEntry, Whence, flags};
+use densefs_process::{Base, EntrySink, Errno, ListedEntry, Whence, flags};
 
 use crate::answer::{fail, result};
 use crate::arguments::{number, path};
@@ -122,9 +121,8 @@ impl Directory {
 
     /// Adds `.` or `..`.
     fn take_dots(&mut self, name: &str, position: u64) -> Result<(), Errno> {
-        let base = Base::Descriptor(self.descriptor);
-        let stat = attached()?.stat_from(base, Path::new(name), Follow::No)?;
-        let (name, ino, type_bits) = (name.as_bytes(), stat.ino, libc::S_IFDIR);
+        let (name, ino, type_bits) =
+            (name.as_bytes(), attached()?.ino_of_dots(self.descriptor, name)?, libc::S_IFDIR);
         self.fetched.take(ListedEntry { name, short: None, ino, type_bits, position });
         Ok(())
     }

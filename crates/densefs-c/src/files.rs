@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use densefs_process::{Base, Errno, Whence, flags};
+use densefs_process::{Base, Errno, Whence, flags, usual_open_flags};
 
 use crate::answer::{descriptor, fail, length, offset, result, write_stat};
 use crate::arguments::{LENGTH_MAX, base, bytes, bytes_mut, non_negative, number, path};
@@ -36,12 +36,11 @@ pub unsafe extern "C" fn dfs_openat(
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    let how = how.cast_unsigned();
-    descriptor(
-        name.and_then(|name| {
-            attached()?.open_descriptor(base(directory)?, name, how, mode & 0o7777)
-        }),
-    )
+    let opened = usual_open_flags(how.cast_unsigned()).and_then(|how| {
+        let name = name?;
+        attached()?.open_descriptor(base(directory, name)?, name, how, mode & 0o7777)
+    });
+    descriptor(opened)
 }
 
 /// Creates a file, or truncates it to 0 bytes.
@@ -95,7 +94,7 @@ pub unsafe extern "C" fn dfs_pread(
 ) -> isize {
     // SAFETY: guaranteed by the caller.
     let into = unsafe { bytes_mut(into, count) };
-    length(number(file).and_then(|file| attached()?.read_from(file, non_negative(at)?, into?)))
+    length(non_negative(at).and_then(|at| attached()?.read_from(number(file)?, at, into?)))
 }
 
 /// Writes at an offset.
@@ -111,7 +110,7 @@ pub unsafe extern "C" fn dfs_pwrite(
 ) -> isize {
     // SAFETY: guaranteed by the caller.
     let from = unsafe { bytes(from, count) };
-    length(number(file).and_then(|file| attached()?.write_to(file, non_negative(at)?, from?)))
+    length(non_negative(at).and_then(|at| attached()?.write_to(number(file)?, at, from?)))
 }
 
 /// Moves the offset.
@@ -123,7 +122,10 @@ pub extern "C" fn dfs_lseek(file: c_int, by: libc::off_t, whence: c_int) -> libc
         libc::SEEK_END => Whence::End,
         libc::SEEK_DATA => Whence::Data,
         libc::SEEK_HOLE => Whence::Hole,
-        _ => return fail(libc::EINVAL).into(),
+        _ => {
+            let is_open = number(file).and_then(|file| attached()?.seek(file, 0, Whence::Current));
+            return fail(is_open.map_or_else(|why| why.0, |_| libc::EINVAL)).into();
+        }
     };
     offset(number(file).and_then(|file| attached()?.seek(file, by, from)))
 }
@@ -136,19 +138,22 @@ pub extern "C" fn dfs_lseek(file: c_int, by: libc::off_t, whence: c_int) -> libc
 pub unsafe extern "C" fn dfs_truncate(name: *const c_char, size: libc::off_t) -> c_int {
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| attached()?.truncate(name, non_negative(size)?)))
+    result(non_negative(size).and_then(|size| attached()?.truncate(name?, size)))
 }
 
 /// Like [`dfs_truncate`], for an open file.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_ftruncate(file: c_int, size: libc::off_t) -> c_int {
-    result(number(file).and_then(|file| attached()?.truncate_descriptor(file, non_negative(size)?)))
+    result(non_negative(size).and_then(|size| attached()?.truncate_descriptor(number(file)?, size)))
 }
 
 /// Only checks that the file is open: what was written is in memory, and stays there.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fsync(file: c_int) -> c_int {
-    result(number(file).and_then(|file| attached()?.flags(file).map(drop)))
+    result(number(file).and_then(|file| {
+        let is_path = attached()?.flags(file)? & flags::PATH != 0;
+        if is_path { Err(Errno::BADF) } else { Ok(()) }
+    }))
 }
 
 /// As [`dfs_fsync`].
@@ -214,7 +219,14 @@ pub extern "C" fn dfs_fallocate(
 ) -> c_int {
     const PUNCH: c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
     result((|| {
-        let (file, at, count) = (number(file)?, non_negative(at)?, non_negative(count)?);
+        let file = number(file)?;
+        if attached()?.flags(file)? & flags::PATH != 0 {
+            return Err(Errno::BADF);
+        }
+        let (at, count) = (non_negative(at)?, non_negative(count)?);
+        if count == 0 {
+            return Err(Errno::INVAL);
+        }
         match how {
             0 => attached()?.allocate(file, at, count, false),
             libc::FALLOC_FL_KEEP_SIZE => attached()?.allocate(file, at, count, true),
@@ -240,14 +252,28 @@ pub unsafe extern "C" fn dfs_copy_file_range(
     // SAFETY: guaranteed by the caller.
     let (mut from_at, mut to_at) = unsafe { (from_at.as_mut(), to_at.as_mut()) };
     length((|| {
+        for file in [from, to] {
+            if attached()?.flags(number(file)?)? & flags::PATH != 0 {
+                return Err(Errno::BADF);
+            }
+        }
         if how != 0 {
             return Err(Errno::INVAL);
         }
-        let offset =
-            |at: &Option<&mut libc::off_t>| at.as_ref().map(|at| non_negative(**at)).transpose();
+        let count = count.min(LENGTH_MAX);
+        let offset = |at: &Option<&mut libc::off_t>| {
+            let Some(at) = at.as_deref() else { return Ok(None) };
+            match u64::try_from(*at) {
+                Ok(at) => Ok(Some(at)),
+                // How the files were opened comes first.
+                Err(_) => {
+                    attached()?.copy_range(number(from)?, Some(0), number(to)?, Some(0), 0)?;
+                    Err(if count > 0 { Errno::OVERFLOW } else { Errno::INVAL })
+                }
+            }
+        };
         let (from, from_offset) = (number(from)?, offset(&from_at)?);
         let (to, to_offset) = (number(to)?, offset(&to_at)?);
-        let count = count.min(LENGTH_MAX);
         let copied = attached()?.copy_range(from, from_offset, to, to_offset, count)?;
         for at in [&mut from_at, &mut to_at].into_iter().flatten() {
             **at = at.saturating_add_unsigned(copied as u64);
@@ -275,7 +301,11 @@ pub unsafe extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: usize)
         libc::F_GETFL => {
             const MADE: c_uint =
                 flags::CREATE | flags::EXCLUSIVE | flags::TRUNCATE | flags::CLOSE_ON_EXEC;
-            descriptor(number(file).and_then(|file| Ok(attached()?.flags(file)? & !MADE)))
+            descriptor(number(file).and_then(|file| {
+                let how = attached()?.flags(file)? & !MADE;
+                let is_temporary = how & flags::TEMPORARY != 0;
+                Ok(if is_temporary { how | flags::DIRECTORY } else { how })
+            }))
         }
         libc::F_GETLK
         | libc::F_SETLK

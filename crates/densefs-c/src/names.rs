@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use densefs_process::{Base, Errno, Follow, Rename};
 
@@ -32,7 +33,7 @@ pub unsafe extern "C" fn dfs_mkdirat(
     let mode = mode & 0o1777 | libc::S_IFDIR;
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| attached()?.make_from(base(directory)?, name, mode)))
+    result(name.and_then(|name| attached()?.make_from(base(directory, name)?, name, mode)))
 }
 
 /// Creates an empty file of any type. Only root can create devices, and they cannot be opened.
@@ -45,8 +46,10 @@ pub unsafe extern "C" fn dfs_mknod(
     mode: libc::mode_t,
     device: libc::dev_t,
 ) -> c_int {
-    if mode & libc::S_IFMT == libc::S_IFDIR {
-        return fail(libc::EPERM);
+    match mode & libc::S_IFMT {
+        0 | libc::S_IFREG | libc::S_IFIFO | libc::S_IFSOCK | libc::S_IFCHR | libc::S_IFBLK => {}
+        libc::S_IFDIR => return fail(libc::EPERM),
+        _ => return fail(libc::EINVAL),
     }
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
@@ -97,7 +100,9 @@ pub unsafe extern "C" fn dfs_unlinkat(directory: c_int, name: *const c_char, how
     }
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    result(name.and_then(|name| attached()?.remove_from(base(directory)?, name, how != 0)))
+    let removed =
+        name.and_then(|name| attached()?.remove_from(base(directory, name)?, name, how != 0));
+    result(removed)
 }
 
 /// Gives a file an additional name.
@@ -129,10 +134,23 @@ pub unsafe extern "C" fn dfs_linkat(
     // SAFETY: guaranteed by the caller.
     let (old, new) = unsafe { (path(old), path(new)) };
     result((|| {
-        if how & libc::AT_EMPTY_PATH != 0 && old?.as_os_str().is_empty() {
-            return attached()?.link_open(number(old_directory)?, base(new_directory)?, new?);
+        let (files, mut old, new) = (attached()?, old?, new?);
+        if how & libc::AT_EMPTY_PATH != 0 && old.as_os_str().is_empty() {
+            if old_directory != libc::AT_FDCWD {
+                let file = number(old_directory)?;
+                files.stat_descriptor(file)?;
+                return files.link_open(file, base(new_directory, new)?, new);
+            }
+            // As any directory, it cannot be linked.
+            old = Path::new("/");
         }
-        attached()?.link_from(base(old_directory)?, old?, base(new_directory)?, new?, follow)
+        let from = base(old_directory, old)?;
+        let link = |to| files.link_from(from, old, to, new, follow);
+        match base(new_directory, new) {
+            Ok(to) => link(to),
+            // That the file is not there comes first.
+            Err(why) => files.stat_from(from, old, follow).and(Err(why)),
+        }
     })())
 }
 
@@ -158,7 +176,13 @@ pub unsafe extern "C" fn dfs_symlinkat(
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
     let (target, name) = unsafe { (path(target), path(name)) };
-    result((|| attached()?.make_link_from(target?, base(directory)?, name?))())
+    result((|| {
+        let (target, name) = (target?, name?);
+        if target.as_os_str().is_empty() {
+            return Err(Errno::NOENT);
+        }
+        attached()?.make_link_from(target, base(directory, name)?, name)
+    })())
 }
 
 /// The target of a symbolic link, without a terminating zero.
@@ -192,7 +216,12 @@ pub unsafe extern "C" fn dfs_readlinkat(
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
     length((|| {
-        let target = attached()?.read_link_from(base(directory)?, name?)?;
+        let (files, name) = (attached()?, name?);
+        let target = if name.as_os_str().is_empty() && directory != libc::AT_FDCWD {
+            files.read_link_of(number(directory)?)?
+        } else {
+            files.read_link_from(base(directory, name)?, name)?
+        };
         let target = target.as_os_str().as_bytes();
         let bytes = target.len().min(size);
         if into.is_null() {
@@ -250,7 +279,13 @@ pub unsafe extern "C" fn dfs_renameat2(
     // SAFETY: guaranteed by the caller.
     let (old, new) = unsafe { (path(old), path(new)) };
     result((|| {
-        attached()?.rename_from(base(old_directory)?, old?, base(new_directory)?, new?, how)
+        let (old, new) = (old?, new?);
+        let (from, to) = (base(old_directory, old)?, base(new_directory, new));
+        match to {
+            Ok(to) => attached()?.rename_from(from, old, to, new, how),
+            // That the old directory is not there comes first.
+            Err(why) => attached()?.check_directory(from, old).and(Err(why)),
+        }
     })())
 }
 

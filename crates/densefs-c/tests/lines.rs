@@ -58,7 +58,7 @@ fn shipped_library(into: &Path) -> bool {
         .expect("the script is in the tree");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let library = String::from_utf8(built.stdout).expect("a path that is text");
-    symlink(library.trim_end(), into.join("libdensefs.so")).expect("the offset is ours");
+    symlink(library.trim_end(), into.join("libdensefs.so")).expect("the place is ours");
     !String::from_utf8_lossy(&built.stderr).contains("llvm-tools")
 }
 

@@ -1,45 +1,92 @@
 //! The library in C programs: compiled against the header, linked and run.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 use densefs_process::{DenseFs, NewArena, make};
 
 /// The library that cargo has built next to this test.
 fn library() -> PathBuf {
-    let test = std::env::current_exe().expect("it runs");
+    let test = env::current_exe().expect("it runs");
     let places = test.ancestors().skip(1).take(2);
-    let found = places.map(|offset| offset.join("libdensefs_c.so")).find(|path| path.exists());
+    let found = places.map(|place| place.join("libdensefs_c.so")).find(|path| path.exists());
     found.expect("it is built before its tests")
 }
 
-#[test]
-fn a_c_program_finds_what_the_system_would_give_it() {
+/// Compiles one of the programs next to this test, into a directory; returns its path.
+fn compiled(name: &str, directory: &Path) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let offset = tempfile::tempdir_in("/dev/shm").expect("there is room");
-    symlink(library(), offset.path().join("libdensefs.so")).expect("the offset is ours");
-    let program = offset.path().join("program");
+    symlink(library(), directory.join("libdensefs.so")).expect("the directory is ours");
+    let program = directory.join(name);
     let built = Command::new("cc")
         .args(["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-D_GNU_SOURCE", "-I"])
         .arg(here.join("include"))
-        .arg(here.join("tests/program.c"))
+        .arg(here.join(format!("tests/{name}.c")))
         .arg("-o")
         .arg(&program)
         .arg("-L")
-        .arg(offset.path())
+        .arg(directory)
         .arg("-ldensefs")
         .output()
         .expect("cc can be started");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let arena = offset.path().join("arena");
-    let root = DenseFs::new_root(0o755);
-    make(&arena, &NewArena { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
-    let ran = Command::new(&program).arg(&arena).env("LD_LIBRARY_PATH", offset.path()).output();
-    let ran = ran.expect("it was built");
+    program
+}
+
+/// A program that finds the library next to it.
+fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env("LD_LIBRARY_PATH", program.parent().unwrap_or(program));
+    command
+}
+
+fn made(arena: &Path, mode: u32) {
+    let root = DenseFs::new_root(mode);
+    make(arena, &NewArena { bytes: 64 << 20, root, overwrites: false }).expect("there is room");
+}
+
+#[test]
+fn a_c_program_finds_what_the_system_would_give_it() {
+    let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
+    let arena = place.path().join("arena");
+    made(&arena, 0o755);
+    let program = compiled("program", place.path());
+    let ran = command(&program).arg(&arena).output().expect("it was built");
     assert!(ran.status.success(), "{:?}: {}", ran.status, String::from_utf8_lossy(&ran.stderr));
     let files = DenseFs::attach(&arena).expect("it is there");
     let report = files.check().expect("there is memory").unwrap_or_else(|why| panic!("{why}"));
     // What the killed child had open is closed.
     assert_eq!(report.descriptions, 0);
+}
+
+/// Every call, with random arguments, as root and as a user who may not do everything.
+/// `FSPRISM_DIFFERENTIAL_CALLS` is how many each makes.
+#[test]
+fn calls_are_answered_as_tmpfs_answers_them() {
+    if fs::metadata("/proc/self").is_ok_and(|process| process.uid() != 0) {
+        println!("skipped: only root can change its root directory");
+        return;
+    }
+    let calls = env::var("FSPRISM_DIFFERENTIAL_CALLS");
+    let calls = calls.unwrap_or_else(|_| "150000".to_owned());
+    let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
+    let program = compiled("differential", place.path());
+    for user in [0, 1000] {
+        let tree = place.path().join(user.to_string());
+        fs::create_dir(&tree).expect("there is room");
+        fs::set_permissions(&tree, fs::Permissions::from_mode(0o777)).expect("it is ours");
+        let arena = tree.join("arena");
+        made(&arena, 0o777);
+        chown(&arena, Some(user), Some(user)).expect("it is ours");
+        let ran = command(&program)
+            .arg(&tree)
+            .args(["1", &calls, &user.to_string()])
+            .output()
+            .expect("it was built");
+        let said = String::from_utf8_lossy(&ran.stdout);
+        assert!(ran.status.success(), "user {user}, {:?}:\n{said}", ran.status);
+        println!("user {user}: {said}");
+    }
 }

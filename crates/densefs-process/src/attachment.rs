@@ -339,6 +339,11 @@ impl Seams for ProcessSeams {
     }
 
     #[cold]
+    fn user(&self) -> Caller<'_> {
+        self.0.credentials.caller()
+    }
+
+    #[cold]
     fn life(&self, slot: u32) -> Life {
         let this = &self.0;
         let owner = |slot| this.owner_of(slot).map_or(0, |line| line.load(Shape::OWNER));

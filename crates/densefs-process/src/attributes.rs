@@ -156,6 +156,25 @@ impl DenseFs {
         })
     }
 
+    /// Sets the times of a base itself: an open file, which may have been opened with
+    /// [`densefs::flags::PATH`], or the working directory.
+    ///
+    /// # Errors
+    /// As utimensat(2) with `AT_EMPTY_PATH`.
+    pub fn set_times_of(&self, base: Base, times: NewTimes) -> Result<(), Errno> {
+        self.with(|member, caller| {
+            member.retry(|| member.touch_node(caller, base.node(member, b"")?, times))
+        })
+    }
+
+    /// The attributes of a base itself.
+    ///
+    /// # Errors
+    /// As fstatat(2) with `AT_EMPTY_PATH`.
+    pub fn stat_of(&self, base: Base) -> Result<Stat, Errno> {
+        self.with(|member, _| member.retry(|| member.stat(base.node(member, b"")?)))
+    }
+
     /// Whether the process may read (4), write (2) or execute (1) the file at a path.
     ///
     /// # Errors

@@ -3,9 +3,11 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
 use densefs::{Batch, EntrySink, Errno, ListedEntry, Start, Stat, Whence, flags};
 
 use crate::dense_fs::{Base, DenseFs, DirectoryEntry};
+use crate::names::missing;
 
 impl DenseFs {
     /// Opens a file or a directory; it is closed when the value is dropped.
@@ -41,6 +43,7 @@ impl DenseFs {
 
     #[inline(never)]
     fn open_carefully(&self, base: Base, path: &[u8], how: u32, mode: u32) -> Result<u32, Errno> {
+        let how = usual_open_flags(how)?;
         self.with(|member, caller| {
             member.retry(|| {
                 const NAMED: u32 = flags::CREATE | flags::TEMPORARY;
@@ -171,11 +174,21 @@ impl DenseFs {
         length: usize,
     ) -> Result<usize, Errno> {
         const PIECE: usize = 16 << 10;
+        let (source, into) = (self.stat_descriptor(from)?, self.stat_descriptor(to)?);
+        let types = [source.mode.mode & TYPE, into.mode.mode & TYPE];
+        if types.contains(&DIRECTORY) {
+            return Err(Errno::ISDIR);
+        }
+        if types != [FILE; 2] {
+            return Err(Errno::INVAL);
+        }
+        let is_same = source.ino == into.ino;
+        // These check how the files were opened.
+        self.read_from(from, 0, &mut [])?;
+        self.write_to(to, 0, &[])?;
         if self.flags(to)? & flags::APPEND != 0 {
             return Err(Errno::BADF);
         }
-        let source = self.stat_descriptor(from)?;
-        let is_same = source.ino == self.stat_descriptor(to)?.ino;
         let start = |descriptor, offset: Option<u64>| match offset {
             Some(offset) => Ok(offset),
             None => self.seek(descriptor, 0, Whence::Current),
@@ -223,6 +236,9 @@ impl DenseFs {
             if last.name.is_empty() {
                 return Err(Errno::EXIST);
             }
+            if last.is_directory {
+                return Err(missing(member, caller, last));
+            }
             member.link_open(caller, descriptor, last.directory, last.name)
         })
     }
@@ -249,7 +265,12 @@ impl DenseFs {
     /// As fchmod(2).
     pub fn set_mode_of(&self, descriptor: u32, mode: u32) -> Result<(), Errno> {
         self.with(|member, caller| {
-            member.retry(|| member.set_mode(caller, member.node(descriptor)?, mode))
+            member.retry(|| {
+                if member.flags(descriptor)? & flags::PATH != 0 {
+                    return Err(Errno::BADF);
+                }
+                member.set_mode(caller, member.node(descriptor)?, mode)
+            })
         })
     }
 
@@ -259,7 +280,26 @@ impl DenseFs {
     /// As fchdir(2).
     pub fn change_directory_to(&self, descriptor: u32) -> Result<(), Errno> {
         self.with(|member, caller| {
-            member.retry(|| member.set_working_directory(caller, member.node(descriptor)?))
+            member.retry(|| {
+                let node = member.node(descriptor)?;
+                member.check_search(caller, node)?;
+                member.set_working_directory(caller, node)
+            })
+        })
+    }
+
+    /// The inode number of `.` or `..` in an open directory, which whoever lists it need not be
+    /// allowed to search.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`]; [`Errno::NOENT`] if it has been removed.
+    pub fn ino_of_dots(&self, descriptor: u32, name: &str) -> Result<u64, Errno> {
+        self.with(|member, _| {
+            member.retry(|| {
+                let found =
+                    member.step(&Caller::ROOT, member.node(descriptor)?, name.as_bytes())?;
+                Ok(member.stat(found)?.ino)
+            })
         })
     }
 
@@ -280,7 +320,7 @@ impl DenseFs {
     /// As getdents(2).
     #[inline]
     pub fn list_into(&self, descriptor: u32, sink: &mut impl EntrySink) -> Result<(), Errno> {
-        self.with(|member, caller| member.list_on(caller, descriptor, sink))
+        self.with(|member, _| member.list_on(descriptor, sink))
     }
 
     /// Calls `visit` with the entries of an open directory from its offset on, until it returns
@@ -319,6 +359,29 @@ impl DenseFs {
         let directory = self.open(path, flags::DIRECTORY, 0)?;
         self.list(directory.descriptor, usize::MAX)
     }
+}
+
+/// The flags of open(2) without those that have no effect beside the others.
+///
+/// # Errors
+/// [`Errno::INVAL`] for flags that exclude each other.
+#[inline]
+pub fn usual_open_flags(how: u32) -> Result<u32, Errno> {
+    if how & flags::NEED_CARE == 0 { Ok(how) } else { check_open_flags(how) }
+}
+
+#[cold]
+#[inline(never)]
+fn check_open_flags(how: u32) -> Result<u32, Errno> {
+    if how & flags::PATH != 0 {
+        const KEPT: u32 = flags::PATH | flags::DIRECTORY | flags::NO_FOLLOW | flags::CLOSE_ON_EXEC;
+        return Ok(how & KEPT);
+    }
+    let (is_directory, creates) = (how & flags::DIRECTORY != 0, how & flags::CREATE != 0);
+    let is_temporary = how & flags::TEMPORARY != 0;
+    let is_wrong =
+        is_directory && creates || is_temporary && (!is_directory || how & flags::ACCESS == 0);
+    if is_wrong { Err(Errno::INVAL) } else { Ok(how) }
 }
 
 /// Collects up to `most` entries of a listing.

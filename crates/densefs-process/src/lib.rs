@@ -33,6 +33,6 @@ pub use densefs::{
 };
 pub use extended::XattrTarget;
 pub use file::{ArenaError, NewArena, make};
-pub use files::File;
+pub use files::{File, usual_open_flags};
 pub use locks::LockRange;
 pub use transfer::{CopyError, CopyTotals};

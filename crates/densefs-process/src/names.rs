@@ -110,7 +110,7 @@ impl DenseFs {
         let old = old.as_os_str().as_bytes();
         let new_name = new.as_os_str().as_bytes();
         self.with(|member, caller| {
-            member.retry(|| {
+            let done = member.retry(|| {
                 if (old_base, new_base) == (Base::Working, Base::Working)
                     && let Some(from) = member.only_name(old)?
                     && let Some(to) = member.only_name(new_name)?
@@ -120,8 +120,22 @@ impl DenseFs {
                 let from = old_base.last(member, caller, old)?;
                 let to = new_base.last(member, caller, new_name)?;
                 rename_slowly(member, caller, &from, &to, how)
-            })
+            });
+            if done.is_err() {
+                old_base.check_search_of_last(member, caller, old)?;
+                new_base.check_search_of_last(member, caller, new_name)?;
+            }
+            done
         })
+    }
+
+    /// Checks that the directory of a path's last name is there.
+    ///
+    /// # Errors
+    /// As rename(2) for its old name.
+    pub fn check_directory(&self, base: Base, path: &Path) -> Result<(), Errno> {
+        let path = path.as_os_str().as_bytes();
+        self.with(|member, caller| base.check_search_of_last(member, caller, path))
     }
 
     /// Gives a file an additional name.
@@ -148,8 +162,9 @@ impl DenseFs {
         let old = old.as_os_str().as_bytes();
         let new_name = new.as_os_str().as_bytes();
         self.with(|member, caller| {
-            member.retry(|| {
-                let node = member.walk(caller, old_base.node(member, old)?, old, follow)?;
+            let found = || member.walk(caller, old_base.node(member, old)?, old, follow);
+            let done = member.retry(|| {
+                let node = found()?;
                 let to = new_base.last(member, caller, new_name)?;
                 if to.name.is_empty() {
                     return Err(Errno::EXIST);
@@ -158,7 +173,12 @@ impl DenseFs {
                     return Err(missing(member, caller, &to));
                 }
                 member.link_at(caller, node, to.directory, to.name)
-            })
+            });
+            if done.is_err() {
+                member.retry(found)?;
+                new_base.check_search_of_last(member, caller, new_name)?;
+            }
+            done
         })
     }
 
@@ -184,6 +204,22 @@ impl DenseFs {
             }
             let target = target.as_os_str().as_bytes();
             member.symlink_at(caller, last.directory, last.name, target).map(drop)
+        })
+    }
+
+    /// The target of a symbolic link that was opened with [`densefs::flags::PATH`].
+    ///
+    /// # Errors
+    /// As readlinkat(2) with an empty path.
+    pub fn read_link_of(&self, descriptor: u32) -> Result<PathBuf, Errno> {
+        self.with(|member, _| {
+            member.retry(|| {
+                let mut target = [0; densefs::PATH_MAX];
+                let read = member.read_link(member.node(descriptor)?, &mut target);
+                let length =
+                    read.map_err(|why| if why == Errno::INVAL { Errno::NOENT } else { why })?;
+                Ok(PathBuf::from(OsStr::from_bytes(&target[..length])))
+            })
         })
     }
 
@@ -239,7 +275,7 @@ impl DenseFs {
 
 /// The error for a name with trailing slashes that is to be given to something other than a
 /// directory.
-fn missing(member: Core<'_>, caller: &Caller<'_>, last: &LastName<'_>) -> Errno {
+pub(crate) fn missing(member: Core<'_>, caller: &Caller<'_>, last: &LastName<'_>) -> Errno {
     match member.stat_at(caller, last.directory, last.name) {
         Ok(_) => Errno::EXIST,
         Err(why) => why,
@@ -255,8 +291,12 @@ fn rename_slowly(
     to: &LastName<'_>,
     how: Rename,
 ) -> Result<(), Errno> {
-    if from.name.is_empty() || to.name.is_empty() {
+    let stays = |name: &[u8]| matches!(name, b"" | b"." | b"..");
+    if stays(from.name) {
         return Err(Errno::BUSY);
+    }
+    if stays(to.name) {
+        return Err(if how == Rename::NoReplace { Errno::EXIST } else { Errno::BUSY });
     }
     if from.is_directory || to.is_directory {
         check_slashes(member, caller, from, to, how)?;

@@ -112,6 +112,20 @@ impl Mode {
         if all & !self.mode == 0 { Ok(()) } else { self.allow_by_class(caller, wanted) }
     }
 
+    /// Type and permissions after the caller has changed the content or the owner. Anything but a
+    /// directory loses its set-user-ID bit, and its set-group-ID bit if the group may execute it
+    /// (otherwise the bit means something else) or the caller is not in the group.
+    #[must_use]
+    pub fn without_set_ids(self, caller: &Caller<'_>) -> u32 {
+        const GROUP_EXECUTES: u32 = 0o010;
+        if self.is_directory() {
+            return self.mode;
+        }
+        let may_keep = caller.may_all() || caller.is_in(self.gid);
+        let loses_group = self.mode & GROUP_EXECUTES != 0 || !may_keep;
+        self.mode & !SETUID & !(if loses_group { SETGID } else { 0 })
+    }
+
     #[inline(never)]
     fn allow_by_class(self, caller: &impl AsCaller, wanted: u32) -> Result<(), Errno> {
         let caller = caller.as_caller();

@@ -3,6 +3,8 @@
 
 use core::sync::atomic::AtomicU32;
 
+use crate::modes::Caller;
+
 /// Whether the thread of a slot still lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
@@ -37,6 +39,13 @@ pub trait Seams {
 
     /// Wakes all threads that sleep on `word`.
     fn wake(&self, word: &AtomicU32);
+
+    /// On whose behalf files are changed by calls that do not say so. Unless that is root, a file
+    /// that is written to loses its set-ID bits.
+    #[inline(always)]
+    fn user(&self) -> Caller<'_> {
+        Caller::ROOT
+    }
 
     /// Called before lines are taken from a zone; tests return false to simulate a lack of space.
     #[inline(always)]

@@ -47,7 +47,30 @@ impl Base {
     ) -> Result<LastName<'p>, Errno> {
         member.walk_to_last(caller, self.node(member, path)?, path)
     }
+
+    /// Checks that the caller may look for the last name of a path in its directory: the first
+    /// thing that Linux checks, before the other path of a call, and before the name itself. For
+    /// calls that have failed, which leave no evidence of what they found.
+    ///
+    /// # Errors
+    /// [`Errno::NOTDIR`], [`Errno::ACCES`], or why the directory is not there.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn check_search_of_last(
+        self,
+        member: Core<'_>,
+        caller: &Caller<'_>,
+        path: &[u8],
+    ) -> Result<(), Errno> {
+        member.retry(|| {
+            let last = self.last(member, caller, path)?;
+            member.check_search(caller, last.directory)
+        })
+    }
 }
+
+/// Errors that show that a directory was searched, or could not be.
+const FOUND_FIRST: [Errno; 3] = [Errno::NOENT, Errno::NOTDIR, Errno::ACCES];
 
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,7 +177,7 @@ impl DenseFs {
     ) -> Result<T, Errno> {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
-            member.retry(|| {
+            let done = member.retry(|| {
                 // Two separate variables: copying a value that was just stored in pieces would take
                 // longer than everything else here.
                 if base == Base::Working
@@ -163,7 +186,13 @@ impl DenseFs {
                     return act(member, caller, &last);
                 }
                 act(member, caller, &base.last(member, caller, path)?)
-            })
+            });
+            if let Err(why) = done
+                && !FOUND_FIRST.contains(&why)
+            {
+                base.check_search_of_last(member, caller, path)?;
+            }
+            done
         })
     }
 

@@ -20,8 +20,8 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::FBIG);
         }
         let inode = self.lock_node(&node)?;
-        let done = self.check_file(inode).and_then(|()| {
-            if self.mode(inode.load(cell::MODE))?.mode & TYPE != FILE {
+        let done = self.begin_change(node.at, inode, true).and_then(|mode| {
+            if mode.mode & TYPE != FILE {
                 return Err(Errno::INVAL);
             }
             let inode = self.inode(node.at, inode)?;
@@ -52,7 +52,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.put(inode.at, cell::SIZE, 0_u64);
                 self.commit();
             } else if map.end > pages {
-                self.cut_extent(inode, &map, pages)?;
+                self.cut_extent(inode, &map, pages, false)?;
             } else {
                 return Ok(());
             }
@@ -61,8 +61,15 @@ impl<'a, S: Seams> Member<'a, S> {
         self.cut_run(inode, size)
     }
 
-    /// Frees the pages of the last extent from `pages` on.
-    fn cut_extent(&self, inode: &Inode<'a>, map: &Map, pages: u32) -> Result<(), Errno> {
+    /// Frees the pages of the last extent from `pages` on. The file shrinks with them, unless
+    /// `keeps_size` is set.
+    pub(super) fn cut_extent(
+        &self,
+        inode: &Inode<'a>,
+        map: &Map,
+        pages: u32,
+        keeps_size: bool,
+    ) -> Result<(), Errno> {
         let last = map.extents.checked_sub(1).ok_or(Errno::CORRUPT)?;
         let (first, start) = self.extent(map, last)?;
         if first >= map.end {
@@ -78,8 +85,10 @@ impl<'a, S: Seams> Member<'a, S> {
         let left = if from == first { last } else { map.extents };
         let (header_at, field) = map.word(0);
         self.put(header_at, field, map::header(left, 0, from));
-        let size = u64::from(from) * PAGE_BYTES;
-        self.put(inode.at, cell::SIZE, size.min(inode.line.load(cell::SIZE)));
+        if !keeps_size {
+            let size = u64::from(from) * PAGE_BYTES;
+            self.put(inode.at, cell::SIZE, size.min(inode.line.load(cell::SIZE)));
+        }
         self.commit();
         Ok(())
     }

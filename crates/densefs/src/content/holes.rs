@@ -5,7 +5,7 @@ use super::{PAGE_BYTES, PAGE_LENGTH, SIZE_MAX, length, split};
 use crate::annex::Inode;
 use crate::arena::{LINE_BYTES, Line, Ref};
 use crate::errno::Errno;
-use crate::layout::{cell, zone};
+use crate::layout::{cell, slot, zone};
 use crate::member::{Member, Node};
 use crate::modes::{FILE, TYPE};
 use crate::seams::Seams;
@@ -19,13 +19,49 @@ pub enum SeekTarget {
     Hole,
 }
 
+/// What an allocation has filled.
+#[derive(Debug)]
+struct FilledHoles {
+    /// The page after the last one of the map before.
+    map_end: u32,
+    /// The first holes before that, as their first page and the page after their last.
+    holes: [(u32, u32); FILLED_MAX],
+    count: usize,
+}
+
+/// How many holes are noted. A file with more of them keeps what others were filled with, if the
+/// arena has enough pages but they cannot be had.
+const FILLED_MAX: usize = 32;
+
+impl FilledHoles {
+    fn new() -> Self {
+        Self { map_end: u32::MAX, holes: [(0, 0); FILLED_MAX], count: 0 }
+    }
+
+    fn add(&mut self, page: u32, pages: u32) {
+        if page >= self.map_end {
+            return;
+        }
+        let end = page.saturating_add(pages);
+        let last = self.count.checked_sub(1).and_then(|last| self.holes.get_mut(last));
+        if let Some(last) = last
+            && last.1 == page
+        {
+            last.1 = end;
+        } else if let Some(next) = self.holes.get_mut(self.count) {
+            *next = (page, end);
+            self.count += 1;
+        }
+    }
+}
+
 impl<'a, S: Seams> Member<'a, S> {
     /// Makes sure that writes to these bytes of a file will find space. If they are past its end,
     /// the file grows, unless `keeps_size` is set.
     ///
     /// # Errors
-    /// [`Errno::INVAL`] for an empty range, [`Errno::FBIG`]; [`Errno::NOSPC`], in which case part
-    /// of the range may have been allocated; [`Errno::NODEV`] for anything but a regular file.
+    /// [`Errno::INVAL`] for an empty range, [`Errno::FBIG`]; [`Errno::NOSPC`], in which case the
+    /// pages that were allocated are freed again; [`Errno::NODEV`] for anything but a regular file.
     pub fn allocate(
         &self,
         node: Node,
@@ -37,7 +73,12 @@ impl<'a, S: Seams> Member<'a, S> {
             if !keeps_size {
                 self.zero_gap(inode, end)?;
             }
-            self.allocate_locked(inode, offset, end)?;
+            let mut filled = FilledHoles::new();
+            if let Err(why) = self.allocate_locked(inode, offset, end, &mut filled) {
+                self.forget();
+                self.free_again(inode, &filled)?;
+                return Err(why);
+            }
             if !keeps_size && end > inode.line.load(cell::SIZE) {
                 self.put(inode.at, cell::SIZE, end);
             }
@@ -71,6 +112,7 @@ impl<'a, S: Seams> Member<'a, S> {
             if mode.mode & TYPE != FILE {
                 return Err(Errno::NODEV);
             }
+            self.begin_change(node.at, line, true)?;
             change(&self.inode(node.at, line)?, end)?;
             let now = self.seams().now_ns();
             self.put_written(node.at, line, now);
@@ -80,7 +122,16 @@ impl<'a, S: Seams> Member<'a, S> {
         self.finish(done)
     }
 
-    fn allocate_locked(&self, inode: &Inode<'a>, offset: u64, end: u64) -> Result<(), Errno> {
+    fn allocate_locked(
+        &self,
+        inode: &Inode<'a>,
+        offset: u64,
+        end: u64,
+        filled: &mut FilledHoles,
+    ) -> Result<(), Errno> {
+        let (mut page, _) = split(offset)?;
+        let last = split(end - 1)?.0;
+        self.check_free(inode, page, last)?;
         if self.map_of(inode.body)?.is_none() {
             self.ready_to_give()?;
             let end = usize::try_from(end).unwrap_or(usize::MAX);
@@ -89,8 +140,7 @@ impl<'a, S: Seams> Member<'a, S> {
             }
             self.begin_map(inode)?;
         }
-        let (mut page, _) = split(offset)?;
-        let last = split(end - 1)?.0;
+        filled.map_end = self.map_of(inode.body)?.ok_or(Errno::CORRUPT)?.end;
         while page <= last {
             self.ready_to_give()?;
             let map = self.map_of(inode.body)?.ok_or(Errno::CORRUPT)?;
@@ -106,9 +156,71 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.zero_bytes(run, 0, pages as usize * PAGE_LENGTH)?;
                 self.put_extent(inode, &map, ExtentChange { page, pages, run, tail: 0 })?;
                 self.commit();
+                filled.add(page, pages);
                 page += pages;
             }
         }
+        Ok(())
+    }
+
+    /// Refuses to allocate these pages if the arena cannot have enough, before any is zeroed.
+    fn check_free(&self, inode: &Inode<'a>, first: u32, last: u32) -> Result<(), Errno> {
+        let mut missing = last - first;
+        if let Some(map) = self.map_of(inode.body)? {
+            missing = 0;
+            let mut page = first;
+            while page <= last {
+                let location = self.locate_page(&map, page)?;
+                let pages = location.pages.max(1).min(last - page + 1);
+                missing += if location.at.is_some() { 0 } else { pages };
+                page += pages;
+            }
+        }
+        if missing > self.pages()?.1.saturating_add(slot::RUNS_MAX) {
+            return Err(Errno::NOSPC);
+        }
+        Ok(())
+    }
+
+    /// Frees what was allocated. What is at the end of the file goes first: it needs no new map,
+    /// which there may be no space for.
+    fn free_again(&self, inode: &Inode<'a>, filled: &FilledHoles) -> Result<(), Errno> {
+        loop {
+            self.ready_to_give()?;
+            let Some(map) = self.map_of(inode.body)?.filter(|map| map.end > filled.map_end) else {
+                break;
+            };
+            self.cut_extent(inode, &map, filled.map_end, true)?;
+        }
+        for &(mut page, end) in filled.holes.iter().take(filled.count).rev() {
+            while page < end {
+                self.ready_to_give()?;
+                let map = self.map_of(inode.body)?.ok_or(Errno::CORRUPT)?;
+                let location = self.locate_page(&map, page)?;
+                let pages = location.pages.min(end - page).min(zone::RUN_PAGES_MAX);
+                if pages == 0 || !location.at.is_some() {
+                    return Err(Errno::CORRUPT);
+                }
+                self.free_run_of_pages(inode, &map, page, pages, location.at)?;
+                page += pages;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a hole of whole pages that are contiguous.
+    fn free_run_of_pages(
+        &self,
+        inode: &Inode<'a>,
+        map: &Map,
+        page: u32,
+        pages: u32,
+        at: Ref,
+    ) -> Result<(), Errno> {
+        let lines = if map.is_tail(page) { map.tail } else { super::lines_of(pages)? };
+        self.put_extent(inode, map, ExtentChange { page, pages, run: Ref::NONE, tail: 0 })?;
+        self.give_run(at, lines)?;
+        self.commit();
         Ok(())
     }
 
@@ -158,15 +270,8 @@ impl<'a, S: Seams> Member<'a, S> {
             }
             return Ok(to);
         }
-        let mut pages = pages.min(zone::RUN_PAGES_MAX);
-        let reaches_tail = map.tail > 0 && map.is_tail(page);
-        if reaches_tail {
-            pages = 1;
-        }
-        self.put_extent(inode, map, ExtentChange { page, pages, run: Ref::NONE, tail: 0 })?;
-        let lines = if reaches_tail { map.tail } else { super::lines_of(pages)? };
-        self.give_run(location.at, lines)?;
-        self.commit();
+        let pages = if map.is_tail(page) { 1 } else { pages.min(zone::RUN_PAGES_MAX) };
+        self.free_run_of_pages(inode, map, page, pages, location.at)?;
         Ok((start + u64::from(pages) * PAGE_BYTES).min(end))
     }
 

@@ -242,8 +242,13 @@ impl<'a, S: Seams> Member<'a, S> {
             }
             new.add(self, page, run)?;
             if behind < end {
-                let lines = super::lines_of(behind - first)?;
-                new.add(self, behind, if start.is_some() { start.plus(lines) } else { start })?;
+                // A hole can be longer than any run of lines.
+                let start = if start.is_some() {
+                    start.plus(super::lines_of(behind - first)?)
+                } else {
+                    start
+                };
+                new.add(self, behind, start)?;
             }
         }
         if !is_added {

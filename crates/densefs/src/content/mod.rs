@@ -14,7 +14,7 @@ use crate::arena::{LINE_BYTES, LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{cell, content, zone};
 use crate::member::{Member, Node};
-use crate::modes::{SYMLINK, TYPE};
+use crate::modes::{FILE, Mode, SETGID, SETUID, SYMLINK, TYPE};
 use crate::seams::Seams;
 use map::{ExtentChange, Map};
 
@@ -75,9 +75,32 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(all)
     }
 
-    fn check_file(&self, inode: Line<'_>) -> Result<(), Errno> {
+    fn check_file(&self, inode: Line<'_>) -> Result<Mode, Errno> {
         let mode = self.mode(inode.load(cell::MODE))?;
-        if mode.is_directory() { Err(Errno::ISDIR) } else { Ok(()) }
+        if mode.is_directory() { Err(Errno::ISDIR) } else { Ok(mode) }
+    }
+
+    /// Checks that this is a file, which is about to be changed and loses its set-ID bits then,
+    /// unless root does it, or writes no bytes.
+    fn begin_change(&self, at: Ref, inode: Line<'_>, is_changed: bool) -> Result<Mode, Errno> {
+        let mode = self.check_file(inode)?;
+        if mode.mode & (SETUID | SETGID) != 0 && is_changed {
+            self.drop_set_ids(at, mode)?;
+        }
+        Ok(mode)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drop_set_ids(&self, at: Ref, old: Mode) -> Result<(), Errno> {
+        let user = self.seams().user();
+        let mode = old.without_set_ids(&user);
+        if old.mode & TYPE == FILE && mode != old.mode && !user.may_all() {
+            let index = self.index_of(Mode { mode, ..old })?;
+            self.put(at, cell::MODE, index);
+            self.commit();
+        }
+        Ok(())
     }
 
     /// Copies bytes of a file. They must all lie before its end.
@@ -131,8 +154,9 @@ impl<'a, S: Seams> Member<'a, S> {
         let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MAX);
         end.ok_or(Errno::FBIG)?;
         let inode = self.lock_node(&node)?;
-        let done =
-            self.check_file(inode).and_then(|()| self.write_locked(node.at, inode, offset, from));
+        let done = self
+            .begin_change(node.at, inode, !from.is_empty())
+            .and_then(|_| self.write_locked(node.at, inode, offset, from));
         self.finish(done)
     }
 
@@ -142,7 +166,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// As [`Self::write_at`].
     pub fn append(&self, node: Node, from: &[u8]) -> Result<(usize, u64), Errno> {
         let inode = self.lock_node(&node)?;
-        let done = self.check_file(inode).and_then(|()| {
+        let done = self.begin_change(node.at, inode, !from.is_empty()).and_then(|_| {
             let offset = inode.load(cell::SIZE);
             let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MAX);
             end.ok_or(Errno::FBIG)?;

@@ -55,12 +55,13 @@ struct OpenFile<'a> {
 
 impl OpenFile<'_> {
     fn check_readable(&self) -> Result<(), Errno> {
-        let may = self.flags & flags::ACCESS != flags::WRITE && self.flags & flags::PATH == 0;
+        // An access mode of 3 asks for both permissions, and gives neither.
+        let may = ((self.flags & flags::ACCESS) + 1) & 1 != 0 && self.flags & flags::PATH == 0;
         if may { Ok(()) } else { Err(Errno::BADF) }
     }
 
     fn check_writable(&self) -> Result<(), Errno> {
-        let may = self.flags & flags::ACCESS != 0 && self.flags & flags::PATH == 0;
+        let may = ((self.flags & flags::ACCESS) + 1) & 2 != 0 && self.flags & flags::PATH == 0;
         if may { Ok(()) } else { Err(Errno::BADF) }
     }
 }
@@ -146,10 +147,12 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     fn write_there(&self, open: &OpenFile<'_>, from: &[u8]) -> Result<(usize, u64), Errno> {
-        if open.flags & flags::APPEND != 0 {
-            return self.append(open.node, from);
-        }
         let offset = open.line.load(description::OFFSET);
+        if open.flags & flags::APPEND != 0 {
+            let (length, end) = self.append(open.node, from)?;
+            // To write nothing moves nothing.
+            return Ok((length, if length == 0 { offset } else { end }));
+        }
         Ok((self.write_at(open.node, offset, from)?, offset))
     }
 
@@ -216,10 +219,13 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Truncates a file, or extends it with zeros.
     ///
     /// # Errors
-    /// [`Errno::INVAL`] if it is not open for writing; otherwise as [`Member::truncate`].
+    /// [`Errno::BADF`], [`Errno::INVAL`] if it is not open for writing; otherwise as
+    /// [`Member::truncate`].
     pub fn truncate_open(&self, descriptor: u32, size: u64) -> Result<(), Errno> {
         self.with(descriptor, |open| {
-            open.check_writable().map_err(|_| Errno::INVAL)?;
+            let is_path = open.flags & flags::PATH != 0;
+            let unwritable = if is_path { Errno::BADF } else { Errno::INVAL };
+            open.check_writable().map_err(|_| unwritable)?;
             self.truncate(open.node, size)
         })
     }
@@ -277,21 +283,17 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Lists a directory from the descriptor's offset, and advances that past what the sink kept.
+    /// Permissions were checked when it was opened.
     /// Positions 0 to 3 are reserved for the caller's `.` and `..`.
     ///
     /// # Errors
     /// As [`Member::list`].
-    pub fn list_on(
-        &self,
-        caller: &Caller<'_>,
-        descriptor: u32,
-        sink: &mut impl EntrySink,
-    ) -> Result<(), Errno> {
+    pub fn list_on(&self, descriptor: u32, sink: &mut impl EntrySink) -> Result<(), Errno> {
         self.with(descriptor, |open| {
             open.check_readable()?;
             self.lock_description(open.entry)?;
             let mut next = open.line.load(description::OFFSET);
-            let listed = self.list(caller, open.node, &mut next, sink);
+            let listed = self.list(&Caller::ROOT, open.node, &mut next, sink);
             self.fill(open.line, description::OFFSET, next);
             self.unlock();
             listed

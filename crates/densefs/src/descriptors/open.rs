@@ -100,7 +100,8 @@ impl<'a, S: Seams> Member<'a, S> {
         mode: u32,
     ) -> Result<u32, Errno> {
         if how & flags::TEMPORARY != 0 && how & flags::DIRECTORY != 0 {
-            let directory = self.walk(caller, from, path, Follow::Yes)?;
+            let follow = if how & flags::NO_FOLLOW == 0 { Follow::Yes } else { Follow::No };
+            let directory = self.walk(caller, from, path, follow)?;
             return self.open_temporary(caller, directory, how, mode);
         }
         let last = self.walk_to_last(caller, from, path)?;
@@ -206,6 +207,9 @@ impl<'a, S: Seams> Member<'a, S> {
         how: u32,
         mode: u32,
     ) -> Result<u32, Errno> {
+        if last.name.is_empty() || last.is_directory || matches!(last.name, b"." | b"..") {
+            self.check_search(caller, last.directory)?;
+        }
         if last.name.is_empty() || matches!(last.name, b"." | b"..") {
             return Err(if how & flags::EXCLUSIVE != 0 { Errno::EXIST } else { Errno::ISDIR });
         }
@@ -215,11 +219,18 @@ impl<'a, S: Seams> Member<'a, S> {
         if how & flags::DIRECTORY != 0 {
             return Err(Errno::INVAL);
         }
-        let found = match self.open_new(caller, &last.directory, last.name, how, mode)? {
+        let new = self.open_new(caller, &last.directory, last.name, how, mode);
+        if new.as_ref().is_err_and(|&why| why == Errno::NAMETOOLONG) {
+            // That there is no such directory comes first.
+            self.step(caller, last.directory, b".")?;
+            self.read_node(last.directory, |line| self.directory_mode(line))?;
+        }
+        let found = match new? {
             Opened::New(descriptor) => return Ok(descriptor),
             Opened::NameTaken if how & flags::EXCLUSIVE != 0 => return Err(Errno::EXIST),
             Opened::NameTaken => self.step(caller, last.directory, last.name)?,
         };
+        self.check_not_directory(found)?;
         match self.open_node(caller, found, how) {
             Err(Errno::LOOP) if how & flags::NO_FOLLOW == 0 => {
                 let link = Reached { directory: last.directory, node: found };
@@ -252,7 +263,13 @@ impl<'a, S: Seams> Member<'a, S> {
             }
             Err(why) => return Err(why),
         };
+        self.check_not_directory(found)?;
         self.open_node(caller, found, how)
+    }
+
+    /// Checks that what would have been created is not a directory.
+    fn check_not_directory(&self, found: Node) -> Result<(), Errno> {
+        if self.stat(found)?.mode.is_directory() { Err(Errno::ISDIR) } else { Ok(()) }
     }
 
     /// Creates a file and opens it, in one step.

@@ -4,7 +4,7 @@ use crate::annex::Inode;
 use crate::errno::Errno;
 use crate::layout::{annex, cell};
 use crate::member::{Member, Node};
-use crate::modes::{Caller, FILE, Mode, SETGID, SETUID, TYPE, WRITE};
+use crate::modes::{Caller, Mode, SETGID, TYPE, WRITE};
 use crate::name::NAME_MAX;
 use crate::seams::Seams;
 
@@ -76,9 +76,12 @@ impl<'a, S: Seams> Member<'a, S> {
             let new = Mode {
                 uid: owner.uid.unwrap_or(old.uid),
                 gid: owner.gid.unwrap_or(old.gid),
-                mode: without_set_ids(old.mode),
+                mode: old.without_set_ids(caller),
             };
             let owns = caller.uid == old.uid;
+            if new.mode != old.mode && !owns && !caller.may_all() {
+                return Err(Errno::PERM);
+            }
             let keeps_owner = owner.uid.is_none_or(|uid| owns && uid == old.uid);
             let keeps_group =
                 owner.gid.is_none_or(|gid| owns && (gid == old.gid || caller.is_in(gid)));
@@ -198,15 +201,4 @@ impl<'a, S: Seams> Member<'a, S> {
         self.unlock();
         changed
     }
-}
-
-/// A file that gets a new owner or group loses its set-user-ID bit, and its set-group-ID bit if the
-/// group may execute it (otherwise the bit means something else).
-fn without_set_ids(mode: u32) -> u32 {
-    const GROUP_EXECUTES: u32 = 0o010;
-    if mode & TYPE != FILE {
-        return mode;
-    }
-    let of_group = if mode & GROUP_EXECUTES != 0 { SETGID } else { 0 };
-    mode & !SETUID & !of_group
 }

@@ -6,7 +6,9 @@ use crate::directory::Search;
 use crate::errno::Errno;
 use crate::layout::cell;
 use crate::member::{Member, Node};
-use crate::modes::{Caller, DIRECTORY, FILE, Mode, SETGID, SYMLINK, TYPE, WRITE, is_device};
+use crate::modes::{
+    CHARACTERS, Caller, DIRECTORY, FILE, Mode, SETGID, SYMLINK, TYPE, WRITE, is_device,
+};
 use crate::name::Name;
 use crate::seams::Seams;
 use crate::stamp::later;
@@ -48,8 +50,17 @@ impl<'a, S: Seams> Member<'a, S> {
         if !is_device(mode) {
             return Err(Errno::INVAL);
         }
-        if !caller.may_all() {
-            return Err(Errno::PERM);
+        // Anybody may create what marks a removed name in an overlay.
+        let is_whiteout = mode & TYPE == CHARACTERS && device == 0;
+        if !caller.may_all() && !is_whiteout {
+            return match self.stat_at(caller, directory, name) {
+                Ok(_) => Err(Errno::EXIST),
+                Err(Errno::NOENT) => {
+                    self.stat(directory)?.mode.allow(caller, WRITE)?;
+                    Err(Errno::PERM)
+                }
+                Err(why) => Err(why),
+            };
         }
         let new = NewInode { mode: mode & !caller.umask, content: &[], device, opens: 0 };
         self.make_with(caller, EntryName { directory: &directory, name }, &new)

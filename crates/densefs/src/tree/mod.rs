@@ -158,15 +158,25 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(mode)
     }
 
+    /// The mode of a directory in which the caller may look for a name, if it has not been removed.
+    #[inline(always)]
+    fn searched_mode(&self, line: Line<'_>, caller: &Caller<'_>) -> Result<Mode, Errno> {
+        let mode = self.mode(line.load(cell::MODE))?;
+        if !mode.is_directory() {
+            return Err(Errno::NOTDIR);
+        }
+        mode.allow(caller, EXECUTE)?;
+        if line.load(cell::LINKS) == 0 {
+            return Err(Errno::NOENT);
+        }
+        Ok(mode)
+    }
+
     /// Locks a directory that is to be changed, if the caller may search it.
     #[inline(always)]
     fn parent(&self, caller: &Caller<'_>, directory: &Node) -> Result<Parent<'a>, Errno> {
         let line = self.lock_node(directory)?;
-        let mode = self.directory_mode(line).and_then(|mode| {
-            mode.allow(caller, EXECUTE)?;
-            Ok(mode)
-        });
-        match mode {
+        match self.searched_mode(line, caller) {
             Ok(mode) => Ok(Parent { at: directory.at, line, mode }),
             Err(why) => {
                 self.unlock();

@@ -9,6 +9,7 @@ use crate::member::{Member, Node};
 use crate::modes::{Caller, Mode, WRITE};
 use crate::name::Name;
 use crate::seams::Seams;
+use crate::stamp::Stamp;
 
 /// How deep a directory may be before the arena is considered corrupt.
 const DEPTH_MAX: u32 = 1 << 20;
@@ -65,10 +66,18 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<(), Errno> {
         let taken = if how == Rename::NoReplace { Errno::EXIST } else { Errno::BUSY };
         let (from, to) = (old.directory, new.directory);
-        let (old, new) = (self.new_name(old.name, Errno::BUSY)?, self.new_name(new.name, taken)?);
+        let old_name = self.new_name(old.name, Errno::BUSY)?;
+        let new_name = match self.new_name(new.name, taken) {
+            Err(Errno::NAMETOOLONG) => {
+                // That there is nothing to rename comes first.
+                self.stat_at(caller, *from, old.name)?;
+                return Err(Errno::NAMETOOLONG);
+            }
+            new_name => new_name?,
+        };
         self.ready(0)?;
         let done = self.lock_both(caller, from, to).and_then(|(from, to)| {
-            let ends = RenameEnds { from, to, old, new };
+            let ends = RenameEnds { from, to, old: old_name, new: new_name };
             match how {
                 Rename::Exchange => self.exchange(caller, &ends),
                 Rename::Replace | Rename::NoReplace => self.move_entry(caller, &ends, how),
@@ -91,8 +100,11 @@ impl<'a, S: Seams> Member<'a, S> {
         from: &Node,
         to: &Node,
     ) -> Result<(Parent<'a>, Parent<'a>), Errno> {
-        if from == to {
+        if from.at == to.at {
             let both = self.parent(caller, from)?;
+            if from != to {
+                self.recognise(to, || Stamp::before_lock(both.line))?;
+            }
             return Ok((both, both));
         }
         self.lock(superblock::RENAME)?;

@@ -158,6 +158,10 @@ impl<'a, S: Seams> Member<'a, S> {
         rest: &[u8],
         follow: Follow,
     ) -> Result<Node, Errno> {
+        if reached.directory.at == reached.node.at {
+            // It is where the path starts, which is not followed if it is a symbolic link.
+            return Err(Errno::NOTDIR);
+        }
         let (mut reached, mut name, mut rest) = (reached, name, rest);
         let mut links = FOLLOWED_MAX;
         while !name.is_empty() {
@@ -198,6 +202,18 @@ impl<'a, S: Seams> Member<'a, S> {
         if must_be_directory && !is_directory { Err(Errno::NOTDIR) } else { Ok(node) }
     }
 
+    /// Checks that the caller may look for a name in a directory: the first thing that Linux
+    /// checks, before the name itself.
+    ///
+    /// # Errors
+    /// [`Errno::NOTDIR`], [`Errno::ACCES`]; [`Errno::STALE`] if it must be looked up again.
+    #[cold]
+    #[inline(never)]
+    pub fn check_search(&self, caller: &Caller<'_>, directory: Node) -> Result<(), Errno> {
+        let mode = self.stat(directory)?.mode;
+        if mode.is_directory() { mode.allow(caller, EXECUTE) } else { Err(Errno::NOTDIR) }
+    }
+
     fn mode_of(&self, node: Node) -> Result<u32, Errno> {
         self.read_node(node, |line| Ok(self.mode(line.load(cell::MODE))?.mode))
     }
@@ -225,7 +241,7 @@ impl<'a, S: Seams> Member<'a, S> {
     fn step_name(&self, caller: &Caller<'_>, directory: Node, name: &[u8]) -> Result<Node, Errno> {
         let name = self.name(name);
         self.found_in(directory, |line| {
-            self.directory_mode(line)?.allow(caller, EXECUTE)?;
+            self.searched_mode(line, caller)?;
             let entry = self.find(line, &name?)?.ok_or(Errno::NOENT)?;
             Ok(self.inode_of(&entry)?.0)
         })
@@ -236,14 +252,16 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(never)]
     fn step_dots(&self, caller: &Caller<'_>, directory: Node, name: &[u8]) -> Result<Node, Errno> {
         match name {
-            b"." => self.read_node(directory, |line| {
-                self.directory_mode(line)?.allow(caller, EXECUTE)?;
-                Ok(directory)
-            }),
-            b".." => self.found_in(directory, |line| {
-                self.directory_mode(line)?.allow(caller, EXECUTE)?;
-                Ok(Ref(line.load(cell::PARENT)))
-            }),
+            // It may have been removed.
+            b"." => self.check_search(caller, directory).map(|()| directory),
+            b".." => {
+                let parent = self.found_in(directory, |line| {
+                    self.searched_mode(line, caller)?;
+                    Ok(Ref(line.load(cell::PARENT)))
+                })?;
+                // The root is not evidence for itself: that would end when it is locked.
+                Ok(if parent.at == directory.at { directory } else { parent })
+            }
             _ => self.step_name(caller, directory, name),
         }
     }
@@ -318,6 +336,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 let left = rest.len();
                 let is_made = missing.is_some() && !matches!(name, b"." | b"..");
                 if is_made && is_last && must_be_directory {
+                    self.check_search(caller, here)?;
                     return Err(Errno::ISDIR);
                 }
                 let found = match self.step(caller, here, name) {

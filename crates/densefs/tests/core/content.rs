@@ -266,3 +266,25 @@ fn a_full_arena_is_emptied() {
     let after = member.pages().expect("it is whole");
     assert!(after.1 > before.1 * 9 / 10, "{after:?} of {before:?}");
 }
+
+/// Holes longer than any run of lines, whose number of lines has no room in 32 bits.
+#[test]
+fn a_hole_of_256_gib_is_written_into() {
+    let (mut memory, world) = formatted(1024);
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    let file = open(&member).node;
+    for (offset, byte) in [(1 << 39, 1), (1 << 38, 2), (3 << 37, 3), ((1 << 38) - 1, 4)] {
+        assert_eq!(member.write_at(file, offset, &[byte; 100]), Ok(100), "{offset}");
+        assert_whole(&member);
+        let mut found = [0; 102];
+        assert_eq!(
+            member.read_at(file, offset - 1, &mut found),
+            Ok(if byte == 1 { 101 } else { 102 })
+        );
+        assert_eq!((found[0], found[1], found[100]), (0, byte, byte), "{offset}");
+    }
+    assert_eq!(member.allocate(file, 1 << 40, 5_000, false), Ok(()));
+    assert_eq!(member.punch(file, 0, 1 << 41), Ok(()));
+    assert_eq!(member.truncate(file, 1 << 38), Ok(()));
+    assert_whole(&member);
+}

@@ -137,3 +137,52 @@ fn a_long_write_ends_where_the_room_does() {
     assert_eq!(member.write_at(open.node, 0, &[1; 100_000]), Ok(100_000));
     assert_whole(&member);
 }
+
+/// An allocation that fails, wherever it does, leaves a file with the space that it had.
+#[test]
+fn an_allocation_that_fails_keeps_nothing() {
+    let (mut memory, world) = formatted(512);
+    {
+        let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+        let root = member.root().expect("it is there");
+        member.make_at(&Caller::ROOT, root, b"file", FILE | 0o600).expect("there is room");
+        let file = hold(&member, root, b"file").expect("it is there");
+        // Pages with holes between them, the last one in part; and a size far behind it.
+        for page in [0_u64, 3, 4, 9, 30] {
+            member.write_at(file.node, page * 4_096, &[9; 4_096]).expect("there is room");
+        }
+        member.write_at(file.node, 40 * 4_096, &[8; 100]).expect("there is room");
+        member.truncate(file.node, 1 << 30).expect("it needs no room");
+        member.close(file.descriptor).expect("it is open");
+    }
+    let ranges =
+        [(0, 1 << 33), (0, 200_000), (5_000, 30_000), (170_000, 300_000), (1 << 31, 90_000)];
+    let mut refused = 0;
+    for (offset, length) in ranges {
+        for (takes, keeps_size) in (0..40).flat_map(|takes| [(takes, true), (takes, false)]) {
+            let mut memory = memory.copy();
+            let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+            let root = member.root().expect("it is there");
+            let file = hold(&member, root, b"file").expect("it is there");
+            let seen = || {
+                let stat = member.stat(file.node).expect("it is whole");
+                (stat.size, stat.blocks, look(&member))
+            };
+            let was = seen();
+            let allocate = || member.allocate(file.node, offset, length, keeps_size);
+            let (done, _) = world.full_after(takes, allocate);
+            assert_whole(&member);
+            if let Err(why) = done {
+                refused += 1;
+                assert_eq!(why, Errno::NOSPC);
+                let now = seen();
+                // The partial page may have become a whole one.
+                assert!((was.1..=was.1 + 8).contains(&now.1), "{offset} {length}: {takes}");
+                assert!((now.0, now.2) == (was.0, was.2), "{offset} {length}: {takes}");
+            }
+            member.truncate(file.node, 0).expect("it needs no room");
+            assert_whole(&member);
+        }
+    }
+    assert!(refused > 100, "only {refused} were refused");
+}

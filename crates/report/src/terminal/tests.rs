@@ -313,7 +313,7 @@ proptest! {
         blocks in 0_usize..9,
     ) {
         let values = noisy(12_345.0, 0.2, 7, blocks);
-        let mut sample = Sample::new(&[&label, "b"]).operations(400);
+        let mut sample = Sample::new(&[&label, "B"]).operations(400);
         sample = sample.benchmark("create", &[&values, &values]).skipped(&label, &title);
         sample.change("create", |cell| cell.title.clone_from(&title));
         let document = sample.document();

@@ -55,7 +55,7 @@ fn heading(of: &RunAnalysis) -> String {
     let file = of.file_bytes.map(on_file);
     let memory = of.memory_bytes.map(|bytes| format!(" with {} of memory", size(bytes as f64, 3)));
     format!(
-        "RunAnalysis here: Bonnie{}{} (the paper: 320 MB with 64 MB), {}; means with intervals at \
+        "Measured here: Bonnie{}{} (the paper: 320 MB with 64 MB), {}; means with intervals at \
          {:.0} %",
         file.unwrap_or_default(),
         memory.unwrap_or_default(),
