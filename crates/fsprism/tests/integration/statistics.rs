@@ -293,7 +293,10 @@ fn targets_and_runs_are_compared() {
     let comparisons = within["comparisons"].as_array().expect("a list");
     assert!(!comparisons.is_empty());
     assert!(comparisons.iter().all(|one| one["paired"] == true && one["first_values"] == 7));
-    assert!(comparisons.iter().all(|one| one["verdict"].is_string() && one["ratio"].is_number()));
+    // On a busy machine, blocks can depend on each other so much that 7 are too few.
+    let is_judged = |one: &&Value| one["verdict"] != "not-enough-data";
+    assert!(comparisons.iter().all(|one| one["verdict"].is_string()));
+    assert!(comparisons.iter().filter(is_judged).all(|one| one["ratio"].is_number()));
     assert_eq!(within["analysis"]["anova"][0]["source"], "target");
     let between = document(&place, "compare before after --factors run,benchmark --margin 5%");
     let comparisons = between["comparisons"].as_array().expect("a list");
