@@ -15,15 +15,15 @@ fn library() -> PathBuf {
     found.expect("it is built before its tests")
 }
 
-/// Compiles one of the programs next to this test, into a directory; returns its path.
-fn compiled(name: &str, directory: &Path) -> PathBuf {
+/// Compiles a program from files next to this test, into a directory; returns its path.
+fn compiled(name: &str, sources: &[&str], directory: &Path) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     symlink(library(), directory.join("libdensefs.so")).expect("the directory is ours");
     let program = directory.join(name);
     let built = Command::new("cc")
         .args(["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-D_GNU_SOURCE", "-I"])
         .arg(here.join("include"))
-        .arg(here.join(format!("tests/{name}.c")))
+        .args(sources.iter().map(|source| here.join("tests").join(source)))
         .arg("-o")
         .arg(&program)
         .arg("-L")
@@ -52,7 +52,7 @@ fn a_c_program_finds_what_the_system_would_give_it() {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = place.path().join("arena");
     made(&arena, 0o755);
-    let program = compiled("program", place.path());
+    let program = compiled("program", &["program.c"], place.path());
     let ran = command(&program).arg(&arena).output().expect("it was built");
     assert!(ran.status.success(), "{:?}: {}", ran.status, String::from_utf8_lossy(&ran.stderr));
     let files = DenseFs::attach(&arena).expect("it is there");
@@ -72,7 +72,8 @@ fn calls_are_answered_as_tmpfs_answers_them() {
     let calls = env::var("FSPRISM_DIFFERENTIAL_CALLS");
     let calls = calls.unwrap_or_else(|_| "150000".to_owned());
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
-    let program = compiled("differential", place.path());
+    let program =
+        compiled("differential", &["differential/main.c", "differential/calls.c"], place.path());
     for user in [0, 1000] {
         let tree = place.path().join(user.to_string());
         fs::create_dir(&tree).expect("there is room");

@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime};
 use densefs::modes::{BLOCKS, CHARACTERS, Caller, DIRECTORY, SYMLINK, TYPE};
 use densefs::{Errno, NewTime, Stat, flags};
 use fuser::{
-    FileAttr, FileHandle, FileType, Generation, INodeNo, ReplyEmpty, ReplyEntry, Request, TimeOrNow,
+    FileAttr, FileHandle, FileType, Generation, INodeNo, ReplyData, ReplyEmpty, ReplyEntry,
+    Request, TimeOrNow,
 };
 
 /// How long the kernel may cache a reply: not at all.
@@ -63,6 +64,13 @@ pub(crate) fn attributes(stat: &Stat) -> FileAttr {
 pub(crate) fn answer_entry(made: Result<Stat, Errno>, reply: ReplyEntry) {
     match made {
         Ok(stat) => reply.entry(&AT_ONCE, &attributes(&stat), Generation(0)),
+        Err(why) => reply.error(errno(why)),
+    }
+}
+
+pub(crate) fn answer_data(read: Result<Vec<u8>, Errno>, reply: ReplyData) {
+    match read {
+        Ok(bytes) => reply.data(&bytes),
         Err(why) => reply.error(errno(why)),
     }
 }

@@ -17,8 +17,8 @@ use fuser::{
 };
 
 use crate::answer::{
-    AT_ONCE, BLOCK, answer_empty, answer_entry, attributes, caller, descriptor, errno, new_time,
-    opened_for, type_of,
+    AT_ONCE, BLOCK, answer_data, answer_empty, answer_entry, attributes, caller, descriptor, errno,
+    new_time, opened_for, type_of,
 };
 use crate::server::FuseServer;
 
@@ -103,10 +103,7 @@ impl Filesystem for FuseServer {
             target.truncate(length);
             Ok(target)
         });
-        match read {
-            Ok(target) => reply.data(&target),
-            Err(why) => reply.error(errno(why)),
-        }
+        answer_data(read, reply);
     }
 
     fn mknod(
@@ -267,10 +264,7 @@ impl Filesystem for FuseServer {
             bytes.truncate(length);
             Ok(bytes)
         });
-        match read {
-            Ok(bytes) => reply.data(&bytes),
-            Err(why) => reply.error(errno(why)),
-        }
+        answer_data(read, reply);
     }
 
     fn write(

@@ -152,6 +152,19 @@ impl Mode {
 mod tests {
     use super::*;
 
+    #[test]
+    fn set_ids_go_when_the_content_or_the_owner_changes() {
+        let member = Caller { uid: 1, gid: 2, groups: &[], umask: 0, is_checked: false };
+        let after =
+            |caller: &Caller<'_>, mode| Mode { uid: 1, gid: 2, mode }.without_set_ids(caller);
+        assert_eq!(after(&member, FILE | 0o6755), FILE | 0o755);
+        // Not executable for the group, so the bit means something else, to members of the group.
+        assert_eq!(after(&member, FILE | 0o6745), FILE | 0o2745);
+        assert_eq!(after(&Caller { gid: 3, ..member }, FILE | 0o6745), FILE | 0o745);
+        assert_eq!(after(&Caller::ROOT, FILE | 0o6745), FILE | 0o2745);
+        assert_eq!(after(&member, DIRECTORY | 0o6755), DIRECTORY | 0o6755);
+    }
+
     fn caller(uid: u32, gid: u32, groups: &[u32]) -> Caller<'_> {
         Caller { uid, gid, groups, umask: 0, is_checked: false }
     }

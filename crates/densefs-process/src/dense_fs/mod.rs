@@ -69,8 +69,11 @@ impl Base {
     }
 }
 
-/// Errors that show that a directory was searched, or could not be.
-const FOUND_FIRST: [Errno; 3] = [Errno::NOENT, Errno::NOTDIR, Errno::ACCES];
+/// Whether a call may refuse a path for its last name alone, before it looks at the directory.
+fn is_refused_unseen(path: &[u8]) -> bool {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    matches!(name, b"" | b"." | b"..") || name.len() > densefs::NAME_MAX
+}
 
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,9 +190,7 @@ impl DenseFs {
                 }
                 act(member, caller, &base.last(member, caller, path)?)
             });
-            if let Err(why) = done
-                && !FOUND_FIRST.contains(&why)
-            {
+            if done.is_err() && is_refused_unseen(path) {
                 base.check_search_of_last(member, caller, path)?;
             }
             done

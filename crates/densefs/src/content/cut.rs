@@ -20,8 +20,8 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::FBIG);
         }
         let inode = self.lock_node(&node)?;
-        let done = self.begin_change(node.at, inode, true).and_then(|mode| {
-            if mode.mode & TYPE != FILE {
+        let done = self.begin_change(node.at, inode, true).and_then(|()| {
+            if self.mode(inode.load(cell::MODE))?.mode & TYPE != FILE {
                 return Err(Errno::INVAL);
             }
             let inode = self.inode(node.at, inode)?;

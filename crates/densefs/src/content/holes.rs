@@ -182,8 +182,8 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Frees what was allocated. What is at the end of the file goes first: it needs no new map,
-    /// which there may be no space for.
+    /// Frees what was allocated, first what is at the end of the file. All of it are whole extents,
+    /// so this needs no new map, which there may be no space for.
     fn free_again(&self, inode: &Inode<'a>, filled: &FilledHoles) -> Result<(), Errno> {
         loop {
             self.ready_to_give()?;
@@ -218,7 +218,7 @@ impl<'a, S: Seams> Member<'a, S> {
         at: Ref,
     ) -> Result<(), Errno> {
         let lines = if map.is_tail(page) { map.tail } else { super::lines_of(pages)? };
-        self.put_extent(inode, map, ExtentChange { page, pages, run: Ref::NONE, tail: 0 })?;
+        self.put_hole(inode, map, page, pages)?;
         self.give_run(at, lines)?;
         self.commit();
         Ok(())

@@ -126,6 +126,38 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
+    /// The last extent that begins at or before a page.
+    #[inline(always)]
+    fn number_of_extent(&self, map: &Map, page: u32) -> Result<u32, Errno> {
+        let (mut from, mut to) = (0, map.extents);
+        while to - from > 1 {
+            let middle = from + (to - from) / 2;
+            if self.extent(map, middle)?.0 <= page { from = middle } else { to = middle }
+        }
+        Ok(from)
+    }
+
+    /// Logs that pages become a hole: in place if they are a whole extent, which takes no space.
+    pub(super) fn put_hole(
+        &self,
+        inode: &Inode<'_>,
+        map: &Map,
+        page: u32,
+        pages: u32,
+    ) -> Result<(), Errno> {
+        let number = self.number_of_extent(map, page)?;
+        let next = number + 1;
+        if next < map.extents && self.extent(map, number)?.0 == page {
+            let end = self.extent(map, next)?.0;
+            if page.checked_add(pages) == Some(end) {
+                let (at, field) = map.word(number + 1);
+                self.put(at, field, extent(page, Ref::NONE));
+                return Ok(());
+            }
+        }
+        self.put_extent(inode, map, ExtentChange { page, pages, run: Ref::NONE, tail: 0 })
+    }
+
     /// Looks up a page of the file.
     pub(super) fn locate_page(&self, map: &Map, page: u32) -> Result<Location, Errno> {
         if page >= map.end {
@@ -136,14 +168,10 @@ impl<'a, S: Seams> Member<'a, S> {
                 bytes: u64::from(pages) * super::PAGE_BYTES,
             });
         }
-        // Binary search for the last extent that begins at or before the page.
-        let (mut from, mut to) = (0, map.extents);
-        while to - from > 1 {
-            let middle = from + (to - from) / 2;
-            if self.extent(map, middle)?.0 <= page { from = middle } else { to = middle }
-        }
-        let (first, at) = self.extent(map, from)?;
-        let end = if to < map.extents { self.extent(map, to)?.0 } else { map.end };
+        let number = self.number_of_extent(map, page)?;
+        let (first, at) = self.extent(map, number)?;
+        let next = number + 1;
+        let end = if next < map.extents { self.extent(map, next)?.0 } else { map.end };
         if first > page || end <= page {
             return Err(Errno::CORRUPT);
         }

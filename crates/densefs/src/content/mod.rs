@@ -75,19 +75,22 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(all)
     }
 
-    fn check_file(&self, inode: Line<'_>) -> Result<Mode, Errno> {
+    fn check_file(&self, inode: Line<'_>) -> Result<(), Errno> {
         let mode = self.mode(inode.load(cell::MODE))?;
-        if mode.is_directory() { Err(Errno::ISDIR) } else { Ok(mode) }
+        if mode.is_directory() { Err(Errno::ISDIR) } else { Ok(()) }
     }
 
     /// Checks that this is a file, which is about to be changed and loses its set-ID bits then,
     /// unless root does it, or writes no bytes.
-    fn begin_change(&self, at: Ref, inode: Line<'_>, is_changed: bool) -> Result<Mode, Errno> {
-        let mode = self.check_file(inode)?;
+    fn begin_change(&self, at: Ref, inode: Line<'_>, is_changed: bool) -> Result<(), Errno> {
+        let mode = self.mode(inode.load(cell::MODE))?;
+        if mode.is_directory() {
+            return Err(Errno::ISDIR);
+        }
         if mode.mode & (SETUID | SETGID) != 0 && is_changed {
             self.drop_set_ids(at, mode)?;
         }
-        Ok(mode)
+        Ok(())
     }
 
     #[cold]
@@ -156,7 +159,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let inode = self.lock_node(&node)?;
         let done = self
             .begin_change(node.at, inode, !from.is_empty())
-            .and_then(|_| self.write_locked(node.at, inode, offset, from));
+            .and_then(|()| self.write_locked(node.at, inode, offset, from));
         self.finish(done)
     }
 
@@ -166,7 +169,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// As [`Self::write_at`].
     pub fn append(&self, node: Node, from: &[u8]) -> Result<(usize, u64), Errno> {
         let inode = self.lock_node(&node)?;
-        let done = self.begin_change(node.at, inode, !from.is_empty()).and_then(|_| {
+        let done = self.begin_change(node.at, inode, !from.is_empty()).and_then(|()| {
             let offset = inode.load(cell::SIZE);
             let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MAX);
             end.ok_or(Errno::FBIG)?;

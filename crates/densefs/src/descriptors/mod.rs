@@ -54,15 +54,16 @@ struct OpenFile<'a> {
 }
 
 impl OpenFile<'_> {
+    // An access mode of 3 asks for both permissions, and gives neither.
+
     fn check_readable(&self) -> Result<(), Errno> {
-        // An access mode of 3 asks for both permissions, and gives neither.
-        let may = ((self.flags & flags::ACCESS) + 1) & 1 != 0 && self.flags & flags::PATH == 0;
+        let may = self.flags & (flags::WRITE | flags::PATH) == 0;
         if may { Ok(()) } else { Err(Errno::BADF) }
     }
 
     fn check_writable(&self) -> Result<(), Errno> {
-        let may = ((self.flags & flags::ACCESS) + 1) & 2 != 0 && self.flags & flags::PATH == 0;
-        if may { Ok(()) } else { Err(Errno::BADF) }
+        let how = self.flags & (flags::ACCESS | flags::PATH);
+        if matches!(how, flags::WRITE | flags::READ_WRITE) { Ok(()) } else { Err(Errno::BADF) }
     }
 }
 

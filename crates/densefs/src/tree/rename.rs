@@ -9,7 +9,6 @@ use crate::member::{Member, Node};
 use crate::modes::{Caller, Mode, WRITE};
 use crate::name::Name;
 use crate::seams::Seams;
-use crate::stamp::Stamp;
 
 /// How deep a directory may be before the arena is considered corrupt.
 const DEPTH_MAX: u32 = 1 << 20;
@@ -68,11 +67,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let (from, to) = (old.directory, new.directory);
         let old_name = self.new_name(old.name, Errno::BUSY)?;
         let new_name = match self.new_name(new.name, taken) {
-            Err(Errno::NAMETOOLONG) => {
-                // That there is nothing to rename comes first.
-                self.stat_at(caller, *from, old.name)?;
-                return Err(Errno::NAMETOOLONG);
-            }
+            Err(Errno::NAMETOOLONG) => return Err(self.why_too_long(caller, old)),
             new_name => new_name?,
         };
         self.ready(0)?;
@@ -93,6 +88,13 @@ impl<'a, S: Seams> Member<'a, S> {
         done
     }
 
+    /// Why an entry cannot get a name that is too long: that there is none comes first.
+    #[cold]
+    #[inline(never)]
+    fn why_too_long(&self, caller: &Caller<'_>, old: EntryName<'_>) -> Errno {
+        self.stat_at(caller, *old.directory, old.name).err().unwrap_or(Errno::NAMETOOLONG)
+    }
+
     /// Locks both directories; if one is above the other, that one first.
     fn lock_both(
         &self,
@@ -100,11 +102,8 @@ impl<'a, S: Seams> Member<'a, S> {
         from: &Node,
         to: &Node,
     ) -> Result<(Parent<'a>, Parent<'a>), Errno> {
-        if from.at == to.at {
+        if from == to {
             let both = self.parent(caller, from)?;
-            if from != to {
-                self.recognise(to, || Stamp::before_lock(both.line))?;
-            }
             return Ok((both, both));
         }
         self.lock(superblock::RENAME)?;

@@ -6,7 +6,7 @@ use densefs::modes::{Caller, FILE};
 use densefs::{Errno, FileLock, LockOwner, Member, Remove, SetAttribute, flags};
 
 use crate::kill::{Act, CASES, before, seen};
-use crate::world::{World, assert_whole, formatted, hold};
+use crate::world::{Memory, World, assert_whole, formatted, hold};
 
 #[test]
 fn names_are_made_whole_or_not_at_all() {
@@ -141,13 +141,23 @@ fn a_long_write_ends_where_the_room_does() {
 /// An allocation that fails, wherever it does, leaves a file with the space that it had.
 #[test]
 fn an_allocation_that_fails_keeps_nothing() {
+    let ranges =
+        [(0, 1 << 33), (0, 200_000), (5_000, 30_000), (170_000, 300_000), (1 << 31, 90_000)];
+    let mut refused = refused_allocations(&with_a_file(), &ranges);
+    let mut fragmented = with_a_file();
+    fill_but_single_pages(&mut fragmented);
+    refused += refused_allocations(&fragmented, &ranges);
+    assert!(refused > 200, "only {refused} were refused");
+}
+
+/// An arena with a file that has holes, the last page in part, and a size far behind it.
+fn with_a_file() -> Memory {
     let (mut memory, world) = formatted(512);
     {
         let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
         let root = member.root().expect("it is there");
         member.make_at(&Caller::ROOT, root, b"file", FILE | 0o600).expect("there is room");
         let file = hold(&member, root, b"file").expect("it is there");
-        // Pages with holes between them, the last one in part; and a size far behind it.
         for page in [0_u64, 3, 4, 9, 30] {
             member.write_at(file.node, page * 4_096, &[9; 4_096]).expect("there is room");
         }
@@ -155,10 +165,32 @@ fn an_allocation_that_fails_keeps_nothing() {
         member.truncate(file.node, 1 << 30).expect("it needs no room");
         member.close(file.descriptor).expect("it is open");
     }
-    let ranges =
-        [(0, 1 << 33), (0, 200_000), (5_000, 30_000), (170_000, 300_000), (1 << 31, 90_000)];
+    memory
+}
+
+/// Leaves every other page of a file free, and nothing else.
+fn fill_but_single_pages(memory: &mut Memory) {
+    let world = World::default();
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    let root = member.root().expect("it is there");
+    member.make_at(&Caller::ROOT, root, b"other", FILE | 0o600).expect("there is room");
+    let other = hold(&member, root, b"other").expect("it is there");
+    let mut pages = 0;
+    while member.write_at(other.node, pages * 4_096, &[7; 4_096]).is_ok() {
+        pages += 1;
+    }
+    for page in (0..pages).step_by(2) {
+        member.punch(other.node, page * 4_096, 4_096).expect("it has room for the map");
+    }
+    member.close(other.descriptor).expect("it is open");
+    member.retire().expect("it is whole");
+}
+
+/// Allocates each range with so little space that it fails; returns how often it did.
+fn refused_allocations(memory: &Memory, ranges: &[(u64, u64)]) -> u32 {
+    let world = World::default();
     let mut refused = 0;
-    for (offset, length) in ranges {
+    for &(offset, length) in ranges {
         for (takes, keeps_size) in (0..40).flat_map(|takes| [(takes, true), (takes, false)]) {
             let mut memory = memory.copy();
             let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
@@ -166,23 +198,23 @@ fn an_allocation_that_fails_keeps_nothing() {
             let file = hold(&member, root, b"file").expect("it is there");
             let seen = || {
                 let stat = member.stat(file.node).expect("it is whole");
-                (stat.size, stat.blocks, look(&member))
+                (stat.blocks, (stat.size, look(&member)))
             };
-            let was = seen();
+            let (blocks, was) = seen();
             let allocate = || member.allocate(file.node, offset, length, keeps_size);
             let (done, _) = world.full_after(takes, allocate);
             assert_whole(&member);
             if let Err(why) = done {
                 refused += 1;
                 assert_eq!(why, Errno::NOSPC);
-                let now = seen();
+                let (blocks_now, now) = seen();
                 // The partial page may have become a whole one.
-                assert!((was.1..=was.1 + 8).contains(&now.1), "{offset} {length}: {takes}");
-                assert!((now.0, now.2) == (was.0, was.2), "{offset} {length}: {takes}");
+                assert!((blocks..=blocks + 8).contains(&blocks_now), "{offset} {length}: {takes}");
+                assert!(now == was, "{offset} {length}: {takes}");
             }
             member.truncate(file.node, 0).expect("it needs no room");
             assert_whole(&member);
         }
     }
-    assert!(refused > 100, "only {refused} were refused");
+    refused
 }
