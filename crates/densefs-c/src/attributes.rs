@@ -119,7 +119,7 @@ pub unsafe extern "C" fn dfs_statvfs(name: *const c_char, into: *mut libc::statv
         files.usage()
     });
     match usage {
-        Ok(Usage { bytes, free_bytes }) => {
+        Ok(Usage { bytes, free_bytes, .. }) => {
             // SAFETY: all zeros is a valid value.
             let mut answer: libc::statvfs = unsafe { std::mem::zeroed() };
             (answer.f_bsize, answer.f_frsize) = (BLOCK, BLOCK);

@@ -86,7 +86,7 @@ fn trace(offset: &Path) -> PathBuf {
     let program = program(offset);
     let arena = offset.join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &NewArena { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena::new(32 << 20, root)).expect("there is room");
     let plugin = footprint_library::write_into(offset).expect("there is room");
     let trace = offset.join("trace");
     let plugin = format!("{},out={},regions=marked", plugin.display(), trace.display());

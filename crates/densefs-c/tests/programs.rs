@@ -44,7 +44,7 @@ fn command(program: &Path) -> Command {
 
 fn made(arena: &Path, mode: u32) {
     let root = DenseFs::new_root(mode);
-    make(arena, &NewArena { bytes: 64 << 20, root, overwrites: false }).expect("there is room");
+    make(arena, &NewArena::new(64 << 20, root)).expect("there is room");
 }
 
 #[test]

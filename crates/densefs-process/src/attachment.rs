@@ -78,6 +78,8 @@ pub(crate) struct Attachment {
     /// Whether a dead process was found, which may have left more behind.
     is_sweep_due: AtomicBool,
     pub(crate) credentials: Credentials,
+    /// The ID of this process; a fork changes it in the child.
+    pid: AtomicU32,
     path: PathBuf,
     /// The open file description that the locks of records belong to.
     file: File,
@@ -100,17 +102,27 @@ impl Attachment {
             mapping,
             shape,
             record: AtomicU32::new(NO_RECORD),
+            pid: AtomicU32::new(std::process::id()),
             claimed: (0..shape.processes()).map(|_| AtomicBool::new(false)).collect(),
             is_sweep_due: AtomicBool::new(true),
             credentials: Credentials::of_process(),
         });
-        let core = |why| ArenaError::Core { path: path.to_owned(), why };
-        let most = shape.processes();
-        let full =
-            || ArenaError::Full { path: path.to_owned(), what: "records of processes", most };
+        let full = |what, most| ArenaError::Full { path: path.to_owned(), what, most };
         let taken = this.take_record(this.file.as_fd(), |record| this.set_record(Some(record)));
-        taken.map_err(core)?.ok_or_else(full)?;
+        let taken = taken.map_err(|why| match why {
+            Errno::NFILE => full("threads", shape.slots()),
+            why => ArenaError::Core { path: path.to_owned(), why },
+        });
+        taken?.ok_or_else(|| full("processes", shape.processes()))?;
         Ok(this)
+    }
+
+    /// How many threads may use the arena at the same time, and how many do.
+    pub(crate) fn threads(&self) -> (u32, u32) {
+        let is_used =
+            |&slot: &u32| self.owner_of(slot).is_ok_and(|line| line.load(Shape::OWNER) != 0);
+        let used = (0..self.shape.slots()).filter(is_used).count();
+        (self.shape.slots(), u32::try_from(used).unwrap_or(u32::MAX))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -132,6 +144,12 @@ impl Attachment {
         self.identity.is_some() && self.identity == file::FileIdentity::from_file(file)
     }
 
+    /// The ID of this process, which the system would take a call to tell.
+    #[inline]
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn set_record(&self, record: Option<u32>) {
         self.record.store(record.unwrap_or(NO_RECORD), Ordering::Relaxed);
     }
@@ -150,6 +168,7 @@ impl Attachment {
             Some(record)
         });
         self.set_record(taken);
+        self.pid.store(std::process::id(), Ordering::Relaxed);
     }
 
     pub(crate) fn arena(&self) -> Arena<'static> {
@@ -336,6 +355,10 @@ impl Seams for ProcessSeams {
 
     fn supply(&self, first_page: u32, pages: u32) -> bool {
         file::supply(self.0.file(), &self.0.mapping, first_page, pages)
+    }
+
+    fn release(&self, first_page: u32, pages: u32) {
+        file::release(self.0.file(), first_page, pages);
     }
 
     #[cold]

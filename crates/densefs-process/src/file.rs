@@ -112,6 +112,17 @@ pub enum ArenaError {
         /// The size.
         bytes: u64,
     },
+    /// No arena of this size can have this many threads.
+    #[error(
+        "a DenseFS of {bytes} bytes cannot be used by {threads} threads, each of which takes 1 KiB \
+         of it; give from 1 to 32,764 --threads, or a larger --size"
+    )]
+    BadThreads {
+        /// How many threads.
+        threads: u32,
+        /// The size.
+        bytes: u64,
+    },
     /// It is in use.
     #[error("{path} is in use; end the programs and unmount the mounts that use it first")]
     InUse {
@@ -128,13 +139,13 @@ pub enum ArenaError {
     },
     /// Too many processes or threads are using it.
     #[error(
-        "all {most} {what} of {path} are in use; end some programs that use it, or make a \
-         larger one"
+        "{path} has room for {most} {what}, and as many use it; end some, or make one with more \
+         --threads"
     )]
     Full {
         /// The file.
         path: PathBuf,
-        /// Records or slots.
+        /// Processes or threads.
         what: &'static str,
         /// How many there are.
         most: u32,
@@ -155,7 +166,10 @@ impl ArenaError {
     pub fn errno(&self) -> i32 {
         match self {
             Self::File { why, .. } => why.raw_os_error().unwrap_or(libc::EIO),
-            Self::NoDenseFs { .. } | Self::BadSize { .. } | Self::Size { .. } => libc::EINVAL,
+            Self::NoDenseFs { .. }
+            | Self::BadSize { .. }
+            | Self::BadThreads { .. }
+            | Self::Size { .. } => libc::EINVAL,
             Self::Exists { .. } | Self::IsDenseFs { .. } => libc::EEXIST,
             Self::ReadOnly { .. } => libc::EROFS,
             Self::Version { .. } => libc::EPROTONOSUPPORT,
@@ -182,6 +196,17 @@ pub struct NewArena {
     pub root: Mode,
     /// Whether to replace a DenseFS that already exists.
     pub overwrites: bool,
+    /// How many threads of all processes may use it at the same time, rounded up to a multiple of
+    /// 4. None for one for each 256 KiB, from 16 to 4,096.
+    pub threads: Option<u32>,
+}
+
+impl NewArena {
+    /// An arena of this size that replaces nothing.
+    #[must_use]
+    pub fn new(bytes: u64, root: Mode) -> Self {
+        Self { bytes, root, overwrites: false, threads: None }
+    }
 }
 
 /// Makes a DenseFS in a file that only its owner may access. The only thing it ever replaces is a
@@ -197,7 +222,7 @@ pub struct NewArena {
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("arena");
 /// let root = Mode { uid: 0, gid: 0, mode: 0o755 };
-/// make(&path, &NewArena { bytes: 64 << 20, root, overwrites: false })?;
+/// make(&path, &NewArena::new(64 << 20, root))?;
 /// let files = DenseFs::attach(&path)?;
 /// files.make_directory("notes", 0o755)?;
 /// let file = files.open("notes/today", flags::READ_WRITE | flags::CREATE, 0o644)?;
@@ -282,11 +307,13 @@ fn fill(path: &Path, file: &File, lines: u32, request: &NewArena) -> Result<(), 
         secrets[8 * half..][..8].iter().fold(0, |all, &byte| all << 8 | u64::from(byte))
     };
     let (secret, ino_secret) = (secret(0), secret(1));
-    let request = format::FormatRequest { secret, ino_secret, root: request.root };
+    let format =
+        format::FormatRequest { secret, ino_secret, root: request.root, threads: request.threads };
     let alone = SoleUser { file, mapping: &mapping };
-    format::make(mapping.arena(), alone, &request).map_err(|why| match why {
-        Errno::NOSPC => ArenaError::NoSpace { path: path.to_owned() },
-        why => ArenaError::Core { path: path.to_owned(), why },
+    format::make(mapping.arena(), alone, &format).map_err(|why| match (why, request.threads) {
+        (Errno::NOSPC, _) => ArenaError::NoSpace { path: path.to_owned() },
+        (Errno::INVAL, Some(threads)) => ArenaError::BadThreads { threads, bytes: request.bytes },
+        _ => ArenaError::Core { path: path.to_owned(), why },
     })
 }
 
@@ -371,6 +398,13 @@ pub(crate) fn supply(file: impl AsFd, mapping: &Mapping, first_page: u32, pages:
     true
 }
 
+/// Makes holes of some pages of an arena's file, if its file system can. They read as zeros.
+pub(crate) fn release(file: impl AsFd, first_page: u32, pages: u32) {
+    let (first, bytes) = (u64::from(first_page) * PAGE_BYTES, u64::from(pages) * PAGE_BYTES);
+    let holes = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    rustix::io::retry_on_intr(|| rustix::fs::fallocate(&file, holes, first, bytes)).ok();
+}
+
 /// The environment while an arena is made, which nobody else uses.
 struct SoleUser<'m> {
     file: &'m File,
@@ -384,6 +418,10 @@ impl Seams for SoleUser<'_> {
 
     fn supply(&self, first_page: u32, pages: u32) -> bool {
         supply(self.file, self.mapping, first_page, pages)
+    }
+
+    fn release(&self, first_page: u32, pages: u32) {
+        release(self.file, first_page, pages);
     }
 
     fn life(&self, _slot: u32) -> Life {

@@ -16,12 +16,6 @@ pub struct LockRange {
     pub is_of_process: bool,
 }
 
-impl LockRange {
-    fn pid(self) -> Option<u32> {
-        self.is_of_process.then(std::process::id)
-    }
-}
-
 impl DenseFs {
     /// Locks a whole file for the open description, exclusively or shared, or unlocks it.
     ///
@@ -48,7 +42,7 @@ impl DenseFs {
         exclusive: Option<bool>,
         waits: bool,
     ) -> Result<(), Errno> {
-        let (bytes, pid) = (range.start..range.end, range.pid());
+        let (bytes, pid) = (range.start..range.end, self.pid_of(range));
         let take =
             || self.with(|member, _| member.lock_range(descriptor, bytes.clone(), exclusive, pid));
         let wait = || {
@@ -71,8 +65,13 @@ impl DenseFs {
         self.sweep()?;
         self.with(|member, _| {
             let bytes = range.start..range.end;
-            member.conflicting_lock_of_range(descriptor, bytes, is_exclusive, range.pid())
+            member.conflicting_lock_of_range(descriptor, bytes, is_exclusive, self.pid_of(range))
         })
+    }
+
+    /// The process for which a range is locked; none if it is for the open description.
+    fn pid_of(&self, range: LockRange) -> Option<u32> {
+        range.is_of_process.then(|| self.attachment.pid())
     }
 
     fn take_lock(

@@ -8,7 +8,7 @@ fn arena(bytes: u64) -> (tempfile::TempDir, DenseFs) {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let path = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&path, &NewArena { bytes, root, overwrites: false }).expect("there is room");
+    make(&path, &NewArena::new(bytes, root)).expect("there is room");
     let files = DenseFs::attach(&path).expect("it was made");
     (place, files)
 }

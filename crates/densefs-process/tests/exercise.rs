@@ -315,7 +315,7 @@ fn files_hold_what_was_written_by_calls() {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &NewArena { bytes: 16 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena::new(16 << 20, root)).expect("there is room");
     let attach = || DenseFs::attach(&arena).expect("it was made");
     let (one, other) = (attach(), attach());
     let used = |files: &DenseFs| files.usage().expect("it is whole");

@@ -354,7 +354,7 @@ fn calls_give_what_those_of_tmpfs_give() {
     let system = system.expect("it is there");
     let arena = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &NewArena { bytes: 1 << 30, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena::new(1 << 30, root)).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     let both = Both { files, system, said: RefCell::default() };
     let mut random = Random(0x9e37_79b9_7f4a_7c15);

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::Barrier;
 
-use densefs_process::{ArenaError, DenseFs, NewArena, make};
+use densefs_process::{ArenaError, DenseFs, Errno, NewArena, make};
 
 /// The variable that tells the test started by the shell where the arena is.
 const ARENA: &str = "DENSEFS_REFUSED_ARENA";
@@ -26,7 +27,7 @@ fn one_that_can_only_be_read_is_refused_with_advice() {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &NewArena { bytes: 1 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena::new(1 << 20, root)).expect("there is room");
     let test = std::env::current_exe().expect("it runs");
     let words = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && \
                  exec \"$2\" attached_where_it_can_only_be_read --exact --ignored";
@@ -36,4 +37,60 @@ fn one_that_can_only_be_read_is_refused_with_advice() {
     let said = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success() && said.contains("1 passed"), "{said}");
     assert!(Path::new(&arena).exists(), "the mount is another's");
+}
+
+/// As many threads as an arena was made for can use it, and the next ones are told what to do.
+#[test]
+fn an_arena_has_as_many_threads_as_it_was_made_for() {
+    let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
+    let arena = place.path().join("arena");
+    let request = NewArena::new(1 << 20, DenseFs::new_root(0o755));
+    for threads in [0, 1 << 10, 1 << 15] {
+        let why = make(&arena, &NewArena { threads: Some(threads), ..request });
+        let why = why.expect_err("there is no room for so many").to_string();
+        assert!(why.contains("--threads"), "{why}");
+    }
+    make(&arena, &NewArena { threads: Some(7), ..request }).expect("there is room");
+    let files = DenseFs::attach(&arena).expect("it is whole");
+    assert_eq!(files.usage().map(|usage| (usage.threads, usage.threads_used)), Ok((8, 1)));
+    let barrier = Barrier::new(9);
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..9)
+            .map(|_| {
+                scope.spawn(|| {
+                    let done = files.stat("/").map(drop);
+                    barrier.wait();
+                    done
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("it does not panic")).collect()
+    });
+    // The main thread has one as well.
+    let refused = results.iter().filter(|done| **done == Err(Errno::NFILE)).count();
+    assert_eq!((refused, results.len()), (2, 9));
+    assert_eq!(files.usage().map(|usage| usage.threads_used), Ok(1));
+    let why = std::thread::scope(|scope| {
+        let held: Vec<_> = (0..7)
+            .map(|_| {
+                scope.spawn(|| {
+                    files.stat("/").expect("there are threads left");
+                    barrier.wait();
+                    barrier.wait();
+                })
+            })
+            .collect();
+        let attached = scope.spawn(|| {
+            barrier.wait();
+            let attached = DenseFs::attach(&arena).map(drop);
+            barrier.wait();
+            attached
+        });
+        barrier.wait();
+        barrier.wait();
+        drop(held);
+        attached.join().expect("it does not panic")
+    });
+    let why = why.expect_err("all threads are taken").to_string();
+    assert!(why.contains("room for 8 threads") && why.contains("--threads"), "{why}");
 }

@@ -100,7 +100,7 @@ fn stopped() -> Stopped {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena: PathBuf = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &NewArena { bytes: 32 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena::new(32 << 20, root)).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     files.open("one", flags::WRITE | flags::CREATE, 0o600).expect("there is room");
     let child = Renamer::start(&arena);

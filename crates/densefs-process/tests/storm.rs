@@ -121,7 +121,7 @@ fn processes_die_and_the_others_go_on() {
     let directory = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = directory.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &NewArena { bytes: 1 << 30, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena::new(1 << 30, root)).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     for number in 0..DIRECTORIES {
         files.make_directory(format!("/{number}"), 0o755).expect("there is room");
@@ -183,7 +183,7 @@ fn usage_is_told_and_space_comes_back() {
     let directory = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = directory.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &NewArena { bytes: 16 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena::new(16 << 20, root)).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     let before = files.usage().expect("it is whole");
     let file =

@@ -43,14 +43,15 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Inode { at, line, body_at, body: self.line(body_at)? })
     }
 
-    /// Gives an inode an annex if it has none. The log must be empty.
+    /// Gives an inode an annex if it has none. The log must be empty. The run `other` stays in
+    /// stock, for what is to be stored next.
     #[cold]
-    pub(crate) fn with_annex(&self, inode: Inode<'a>) -> Result<Inode<'a>, Errno> {
+    pub(crate) fn with_annex(&self, inode: Inode<'a>, other: Ref) -> Result<Inode<'a>, Errno> {
         if inode.has_annex() {
             return Ok(inode);
         }
         self.ready_to_give()?;
-        let at = self.obtain_run(1)?;
+        let at = self.obtain_run_besides(1, other)?;
         self.zero(at, 1)?;
         let body = self.line(at)?;
         self.fill(body, cell::DATA, inode.line.load(cell::DATA));

@@ -14,7 +14,7 @@ use crate::layout::{superblock, zone};
 use crate::member::{Member, Node};
 use crate::memory::Memory;
 use crate::modes::{Caller, FILE, Mode};
-use crate::quiet::Quiet;
+use crate::quiet::{Quiet, QuietMember};
 use crate::random::Random;
 use crate::tree::{Follow, Remove};
 
@@ -28,8 +28,6 @@ const FULL: u64 = 80;
 const MEMBERS: u32 = 3;
 /// File sizes that free space should be able to serve: 4 KiB, 64 KiB and 2 MiB, in pages.
 const WANTED: [u32; 3] = [1, 16, 512];
-
-type QuietMember<'a> = Member<'a, Quiet>;
 
 impl Random {
     /// A size of at least 64 bytes; each doubling is equally likely.
@@ -231,7 +229,7 @@ fn what_is_freed_is_used_again() {
     let steps: u64 = steps.map_or(8_000, |text| text.parse().expect("it is a number"));
     let mut memory = Memory::of_pages(PAGES);
     let root = Mode { uid: 0, gid: 0, mode: 0o755 };
-    let request = FormatRequest { secret: 0x5eed, ino_secret: 0x1234, root };
+    let request = FormatRequest { secret: 0x5eed, ino_secret: 0x1234, root, threads: None };
     make(memory.arena(), Quiet, &request).expect("there is room");
     let arena = memory.arena();
     let member = |slot| Member::new(arena, Quiet, slot, slot).expect("there are slots");
@@ -258,7 +256,8 @@ fn what_is_freed_is_used_again() {
     let after = check(churn.one());
     assert_eq!(after.lines_used, before.lines_used, "something was lost");
     let (runs, _) = free_runs(churn.one());
-    // Apart from pages of cells and of the table of modes, each zone is in one piece again.
+    // Apart from the reserve, and pages of cells and of the table of modes, each zone is in one
+    // piece again.
     let free: u32 = runs.iter().sum();
-    assert!(free as usize > PAGES * 99 / 100, "{free} pages");
+    assert!(free as usize > PAGES * 98 / 100, "{free} pages");
 }

@@ -249,9 +249,9 @@ impl<'a, S: Seams> Member<'a, S> {
         if bytes > BYTES_MAX {
             return Err(Errno::NOSPC);
         }
-        let inode = self.with_annex(inode)?;
         self.ready_to_give()?;
         let new = if bytes > 0 { Some(self.obtain_run(lines_for(bytes))?) } else { None };
+        let inode = self.with_annex(inode, new.unwrap_or_default())?;
         if let Some(new) = new {
             let mut end = 0;
             self.each_attribute(old, |one, its_name| {

@@ -86,34 +86,24 @@ impl FileLock {
     }
 }
 
-/// The locks of a file, in no particular order.
-struct Locks {
-    all: [FileLock; LOCKS_MAX],
-    count: usize,
+/// A change of a file's locks.
+#[derive(Clone)]
+struct LockChange<'t> {
+    /// Whose locks it changes.
+    is_theirs: &'t dyn Fn(LockOwner) -> bool,
+    /// Where they lose what they have locked.
+    range: Range<u64>,
+    /// What is locked there instead.
+    new: Option<FileLock>,
 }
 
-impl Locks {
-    const NONE: FileLock = FileLock {
-        owner: LockOwner::Whole { description: 0 },
-        is_exclusive: false,
-        start: 0,
-        end: 0,
-        pid: 0,
-    };
-
-    fn new() -> Self {
-        Self { all: [Self::NONE; LOCKS_MAX], count: 0 }
-    }
-
-    fn add(&mut self, lock: FileLock) -> Result<(), Errno> {
-        *self.all.get_mut(self.count).ok_or(Errno::NOLCK)? = lock;
-        self.count += 1;
-        Ok(())
-    }
-
-    fn as_slice(&self) -> &[FileLock] {
-        self.all.get(..self.count).unwrap_or_default()
-    }
+/// What a change comes to.
+#[derive(Default)]
+struct Changed {
+    /// How many locks the file had, and how many it has then.
+    before: u32,
+    after: u32,
+    has_released: bool,
 }
 
 impl<'a, S: Seams> Member<'a, S> {
@@ -162,21 +152,38 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// [`Errno::INTR`] if a signal asks to give up.
     pub fn await_lock(&self, node: Node, lock: &FileLock) -> Result<(), Errno> {
-        let seen = self.read_node(node, |line| {
-            let body = self.body(line)?;
-            let has_annex = line.load(cell::FORM) == cell::ANNEX;
-            Ok(has_annex.then(|| (body, body.load(annex::RELEASES))))
-        })?;
-        // If the conflicting lock has been released already, there is nothing to wait for.
-        if self.conflicting_lock(node, lock)?.is_none() {
-            return Ok(());
-        }
-        let Some((body, releases)) = seen else { return Ok(()) };
+        let line = self.lock_node(&node)?;
+        let seen = self.say_that_one_waits(node, line, lock);
+        self.unlock();
+        let Some((body, releases)) = seen? else { return Ok(()) };
         if self.seams().wait(body.atomic(annex::RELEASES), releases) {
             Ok(())
         } else {
             Err(Errno::INTR)
         }
+    }
+
+    /// Notes in a file, which must be locked, that somebody waits until a lock does not conflict
+    /// with this one. Returns the annex, and how often locks have been released; none if there is
+    /// nothing to wait for.
+    fn say_that_one_waits(
+        &self,
+        node: Node,
+        line: Line<'a>,
+        lock: &FileLock,
+    ) -> Result<Option<(Line<'a>, u32)>, Errno> {
+        let mut conflicts = false;
+        self.each_lock(line, |one| {
+            conflicts |= one.conflicts_with(lock);
+            Ok(())
+        })?;
+        if !conflicts {
+            return Ok(None);
+        }
+        // A file with locks has an annex.
+        let body = self.inode(node.at, line)?.body;
+        self.fill(body, annex::WAITERS, 1);
+        Ok(Some((body, body.load(annex::RELEASES))))
     }
 
     #[cold]
@@ -187,10 +194,9 @@ impl<'a, S: Seams> Member<'a, S> {
         range: Range<u64>,
         new: Option<FileLock>,
     ) -> Result<(), Errno> {
+        let change = LockChange { is_theirs: &|its: LockOwner| its == owner, range, new };
         let line = self.lock_node(&node)?;
-        let done = self.inode(node.at, line).and_then(|inode| {
-            self.replace_locks(inode, &|its: LockOwner| its == owner, range, new)
-        });
+        let done = self.inode(node.at, line).and_then(|inode| self.replace_locks(inode, &change));
         self.forget();
         self.unlock();
         done
@@ -202,28 +208,63 @@ impl<'a, S: Seams> Member<'a, S> {
         inode: InodeCell<'a>,
         is_theirs: &dyn Fn(LockOwner) -> bool,
     ) -> Result<(), Errno> {
-        self.replace_locks(self.inode(inode.at, inode.line)?, is_theirs, 0..u64::MAX, None)
+        let change = LockChange { is_theirs, range: 0..u64::MAX, new: None };
+        self.replace_locks(self.inode(inode.at, inode.line)?, &change)
     }
 
-    /// Rewrites all locks: those of other owners, what these owners have outside of the range, and
-    /// the new one.
+    /// Rewrites all locks of a file.
     #[cold]
     #[inline(never)]
-    fn replace_locks(
+    fn replace_locks(&self, inode: Inode<'a>, change: &LockChange<'_>) -> Result<(), Errno> {
+        let changed = self.each_lock_after(inode.line, change, |_, _| Ok(()))?;
+        if change.new.is_none() && !changed.has_released {
+            return Ok(());
+        }
+        if changed.after as usize > LOCKS_MAX {
+            return Err(Errno::NOLCK);
+        }
+        self.ready_to_give()?;
+        let bytes = changed.after * file_lock::BYTES;
+        let run = if bytes > 0 { Some(self.obtain_run(lines_for(bytes))?) } else { None };
+        let inode = self.with_annex(inode, run.unwrap_or_default())?;
+        if let Some(run) = run {
+            self.each_lock_after(inode.line, change, |number, lock| {
+                self.write_lock(run, number, &lock)
+            })?;
+        }
+        self.replace_run(&inode, annex::LOCKS, changed.before * file_lock::BYTES, run)?;
+        self.put(inode.body_at, annex::LOCK_COUNT, changed.after);
+        if changed.has_released {
+            let next = inode.body.load(annex::RELEASES).wrapping_add(1);
+            self.put(inode.body_at, annex::RELEASES, next);
+        }
+        self.commit();
+        if changed.has_released && inode.body.load(annex::WAITERS) != 0 {
+            self.fill(inode.body, annex::WAITERS, 0);
+            self.seams().wake(inode.body.atomic(annex::RELEASES));
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with the number of each lock that a file, which must be locked, has after a
+    /// change: those of other owners, what these owners keep outside of the range, and the new one.
+    fn each_lock_after(
         &self,
-        inode: Inode<'a>,
-        is_theirs: &dyn Fn(LockOwner) -> bool,
-        range: Range<u64>,
-        new: Option<FileLock>,
-    ) -> Result<(), Errno> {
-        let mut locks = Locks::new();
-        let (mut old_count, mut has_released) = (0, false);
-        let mut new = new;
-        self.each_lock(inode.line, |one| {
-            old_count += 1;
-            if !is_theirs(one.owner) {
+        line: Line<'a>,
+        change: &LockChange<'_>,
+        mut visit: impl FnMut(u32, FileLock) -> Result<(), Errno>,
+    ) -> Result<Changed, Errno> {
+        let (mut changed, mut new) = (Changed::default(), change.new);
+        let range = &change.range;
+        let mut keep = |lock, changed: &mut Changed| {
+            changed.after += 1;
+            visit(changed.after - 1, lock)
+        };
+        self.each_lock(line, |one| {
+            changed.before += 1;
+            if !(change.is_theirs)(one.owner) {
                 let conflicts = new.is_some_and(|new| one.conflicts_with(&new));
-                return if conflicts { Err(Errno::AGAIN) } else { locks.add(one) };
+                return if conflicts { Err(Errno::AGAIN) } else { keep(one, &mut changed) };
             }
             if let Some(new) = &mut new
                 && one.is_exclusive == new.is_exclusive
@@ -235,56 +276,33 @@ impl<'a, S: Seams> Member<'a, S> {
                 return Ok(());
             }
             if one.start >= range.end || one.end <= range.start {
-                return locks.add(one);
+                return keep(one, &mut changed);
             }
-            has_released = true;
+            changed.has_released = true;
             if one.start < range.start {
-                locks.add(FileLock { end: range.start, ..one })?;
+                keep(FileLock { end: range.start, ..one }, &mut changed)?;
             }
             if one.end > range.end {
-                locks.add(FileLock { start: range.end, ..one })?;
+                keep(FileLock { start: range.end, ..one }, &mut changed)?;
             }
             Ok(())
         })?;
         if let Some(new) = new {
-            locks.add(new)?;
-        } else if !has_released {
-            return Ok(());
+            keep(new, &mut changed)?;
         }
-        let inode = self.with_annex(inode)?;
-        self.ready_to_give()?;
-        let bytes = u32::try_from(locks.count).map_err(|_| Errno::NOLCK)? * file_lock::BYTES;
-        let run = if bytes > 0 { Some(self.obtain_run(lines_for(bytes))?) } else { None };
-        if let Some(run) = run {
-            self.write_locks(run, locks.as_slice())?;
-        }
-        let old_bytes = old_count * file_lock::BYTES;
-        self.replace_run(&inode, annex::LOCKS, old_bytes, run)?;
-        self.put(inode.body_at, annex::LOCK_COUNT, bytes / file_lock::BYTES);
-        let releases = inode.body.atomic(annex::RELEASES);
-        if has_released {
-            let next = inode.body.load(annex::RELEASES).wrapping_add(1);
-            self.put(inode.body_at, annex::RELEASES, next);
-        }
-        self.commit();
-        if has_released {
-            self.seams().wake(releases);
-        }
-        Ok(())
+        Ok(changed)
     }
 
-    fn write_locks(&self, run: Ref, locks: &[FileLock]) -> Result<(), Errno> {
-        for (number, lock) in (0..).zip(locks) {
-            let line = self.line(run.plus(number / file_lock::PER_LINE))?;
-            let place = (number % file_lock::PER_LINE) as usize;
-            let (class, owner) = lock.owner.words();
-            let how = class << 1 | u32::from(lock.is_exclusive);
-            self.fill(line, file_lock::HOW.element(8 * place), how);
-            self.fill(line, file_lock::OWNER.element(8 * place), owner);
-            self.fill(line, file_lock::PID.element(8 * place), lock.pid);
-            self.fill(line, file_lock::START.element(4 * place), lock.start);
-            self.fill(line, file_lock::END.element(4 * place), lock.end);
-        }
+    fn write_lock(&self, run: Ref, number: u32, lock: &FileLock) -> Result<(), Errno> {
+        let line = self.line(run.plus(number / file_lock::PER_LINE))?;
+        let place = (number % file_lock::PER_LINE) as usize;
+        let (class, owner) = lock.owner.words();
+        let how = class << 1 | u32::from(lock.is_exclusive);
+        self.fill(line, file_lock::HOW.element(8 * place), how);
+        self.fill(line, file_lock::OWNER.element(8 * place), owner);
+        self.fill(line, file_lock::PID.element(8 * place), lock.pid);
+        self.fill(line, file_lock::START.element(4 * place), lock.start);
+        self.fill(line, file_lock::END.element(4 * place), lock.end);
         Ok(())
     }
 

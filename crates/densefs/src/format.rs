@@ -18,6 +18,9 @@ pub struct FormatRequest {
     pub ino_secret: u64,
     /// The root directory's owner, group and permissions.
     pub root: Mode,
+    /// How many threads may use it at the same time, rounded up to a multiple of 4; none for one
+    /// for each 256 KiB, from 16 to 4,096.
+    pub threads: Option<u32>,
 }
 
 /// Why memory does not contain a usable arena.
@@ -33,9 +36,15 @@ pub enum InvalidArena {
     Damaged,
 }
 
-/// How many slots an arena of this many lines gets: one for each 256 KiB, within bounds.
-fn slots_for(lines: u32) -> u32 {
-    (lines / 4096).clamp(16, 4096).next_multiple_of(LINES_PER_PAGE / slot::LINES)
+/// Slots in a page.
+const SLOTS_PER_PAGE: u32 = LINES_PER_PAGE / slot::LINES;
+
+/// How many slots an arena of this many lines gets, in whole pages; none if there cannot be as many
+/// as the request says.
+fn slots_for(lines: u32, request: &FormatRequest) -> Option<u32> {
+    let threads = request.threads.unwrap_or_else(|| (lines / 4096).clamp(16, 4096));
+    let slots = threads.checked_next_multiple_of(SLOTS_PER_PAGE)?;
+    (1..=slot::COUNT_MAX).contains(&slots).then_some(slots)
 }
 
 /// The parts of an arena that belong to its environment ([`Seams`]).
@@ -65,7 +74,7 @@ impl Shape {
             return Err(InvalidArena::Size(lines));
         }
         let slots = fixed.load(superblock::SLOTS);
-        if slots != slots_for(lines) {
+        if !slots.is_multiple_of(SLOTS_PER_PAGE) || !(1..=slot::COUNT_MAX).contains(&slots) {
             return Err(InvalidArena::Damaged);
         }
         Geometry::new(lines, slots).map(Self).ok_or(InvalidArena::Damaged)
@@ -93,9 +102,10 @@ impl Shape {
 /// Makes a file system in an arena. All bytes of the arena must be zero, or not supplied yet.
 ///
 /// # Errors
-/// [`Errno::INVAL`] if it is too small; [`Errno::NOSPC`] if there is no space for it.
+/// [`Errno::INVAL`] if it is too small, or too small for so many threads; [`Errno::NOSPC`] if there
+/// is no space for it.
 pub fn make<S: Seams>(arena: Arena<'_>, seams: S, request: &FormatRequest) -> Result<(), Errno> {
-    let slots = slots_for(arena.lines());
+    let slots = slots_for(arena.lines(), request).ok_or(Errno::INVAL)?;
     let geometry = Geometry::new(arena.lines(), slots).ok_or(Errno::INVAL)?;
     if !seams.supply(0, geometry.first_page()) {
         return Err(Errno::NOSPC);
@@ -109,6 +119,7 @@ pub fn make<S: Seams>(arena: Arena<'_>, seams: S, request: &FormatRequest) -> Re
     let member = Member::new(arena, seams, 0, 0)?;
     let mode = member.index_of(Mode { mode: request.root.mode | DIRECTORY, ..request.root })?;
     member.ready(1)?;
+    member.begin_reserve()?;
     let root = member.take_cell()?;
     let line = member.line(root)?;
     let now = member.seams().now_ns();

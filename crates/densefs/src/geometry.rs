@@ -1,5 +1,7 @@
 //! How an arena is divided: slots, records of processes, and zones with their pages.
 
+use core::ops::Range;
+
 use crate::arena::{Field, LINES_PER_PAGE, Ref};
 use crate::errno::Errno;
 use crate::layout::{process, slot, zone};
@@ -10,6 +12,8 @@ pub(crate) struct Geometry {
     first: u32,
     pages: u32,
     slots: u32,
+    /// The line behind the reserve. What zones give to files lies there or further on.
+    reserve_end: u32,
 }
 
 impl Geometry {
@@ -19,11 +23,10 @@ impl Geometry {
         let first = processes.checked_add(process::count(slots)?)?;
         let first = first.checked_next_multiple_of(LINES_PER_PAGE)?;
         let pages = lines.checked_sub(first)? / LINES_PER_PAGE;
-        (pages >= zone::HEADER_PAGES + zone::BATCH_PAGES / 8).then_some(Self {
-            first,
-            pages,
-            slots,
-        })
+        let reserved = zone::HEADER_PAGES + reserve_pages(pages);
+        let reserve_end = first.checked_add(reserved * LINES_PER_PAGE)?;
+        let is_enough = pages >= zone::HEADER_PAGES + zone::BATCH_PAGES / 8;
+        is_enough.then_some(Self { first, pages, slots, reserve_end })
     }
 
     /// How many zones have room for more than their header.
@@ -36,7 +39,8 @@ impl Geometry {
     pub(crate) fn zone(self, number: u32) -> Zone {
         let pages = self.pages - number * zone::PAGES;
         let at = Ref(self.first + number * zone::LINES);
-        Zone { at, pages: pages.min(zone::PAGES) }
+        let reserved = if number == 0 { reserve_pages(self.pages) } else { 0 };
+        Zone { at, pages: pages.min(zone::PAGES), reserved }
     }
 
     /// The zone that contains a line.
@@ -46,6 +50,12 @@ impl Geometry {
             return Err(Errno::CORRUPT);
         }
         Ok(self.zone(number))
+    }
+
+    /// Whether a line that came from a zone is of the reserve.
+    #[inline(always)]
+    pub(crate) fn is_reserved(self, at: Ref) -> bool {
+        at.0 < self.reserve_end
     }
 
     /// The first page of the zones.
@@ -72,11 +82,18 @@ impl Geometry {
     }
 }
 
+/// How many pages the reserve has in an arena whose zones have this many.
+fn reserve_pages(pages: u32) -> u32 {
+    (pages / zone::PAGES_PER_RESERVED).clamp(2, zone::RESERVED_MAX)
+}
+
 /// A zone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Zone {
     pub(crate) at: Ref,
     pub(crate) pages: u32,
+    /// How many pages after the header belong to the reserve.
+    pub(crate) reserved: u32,
 }
 
 impl Zone {
@@ -84,6 +101,26 @@ impl Zone {
     pub(crate) fn word(self, base: u32, index: u32) -> (Ref, Field<u64>) {
         let line = self.at.plus(base + index / zone::WORDS_PER_LINE);
         (line, zone::BITS.element((index % zone::WORDS_PER_LINE) as usize))
+    }
+
+    /// The first page that files may take.
+    pub(crate) fn first_page(self) -> u32 {
+        zone::HEADER_PAGES + self.reserved
+    }
+
+    /// Whether a page belongs to the reserve.
+    pub(crate) fn is_reserved(self, page: u32) -> bool {
+        page < self.first_page()
+    }
+
+    /// The pages of the reserve for cells.
+    pub(crate) fn reserved_for_cells(self) -> Range<u32> {
+        zone::HEADER_PAGES..zone::HEADER_PAGES + self.reserved / 2
+    }
+
+    /// The pages of the reserve for runs.
+    pub(crate) fn reserved_for_runs(self) -> Range<u32> {
+        self.reserved_for_cells().end..self.first_page()
     }
 
     pub(crate) fn page(self, page: u32) -> Ref {

@@ -6,7 +6,7 @@ use crate::arena::{Field, LINE_BYTES, LINES_PER_PAGE, Ref};
 /// The first bytes of an arena.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"DENSEFS\n");
 /// The version of this layout.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The lock word, in the first line of everything that has a lock: owner 15 bits, waiters 1,
 /// version 16.
@@ -79,7 +79,11 @@ pub(crate) mod mode_entry {
     pub(crate) const PER_PAGE: u32 = PER_LINE * LINES_PER_PAGE;
     /// As many as a 16-bit index can tell apart, except for the values that mark cells of other
     /// kinds.
-    pub(crate) const MAX: u32 = super::cell::DESCRIPTION_MARK as u32;
+    pub(crate) const MAX: u32 =
+        if cfg!(test) { 2 * PER_PAGE } else { super::cell::DESCRIPTION_MARK as u32 };
+    /// Entries before this one never change, so threads may cache them. Others get a new meaning
+    /// when no inode has theirs any more.
+    pub(crate) const LASTING: u32 = if cfg!(test) { 8 } else { 0x8000 };
 }
 
 /// The slot of a thread.
@@ -87,6 +91,9 @@ pub(crate) mod slot {
     use super::{Field, Ref, superblock};
 
     pub(crate) const LINES: u32 = 16;
+    /// Most slots that an arena can have, in whole pages: a lock's owner is one more than the
+    /// number of a slot.
+    pub(crate) const COUNT_MAX: u32 = super::lock::OWNER / 4 * 4;
     /// The first one follows the superblock.
     pub(crate) const FIRST: Ref = Ref(super::LINES_PER_PAGE);
     /// Most locks that a thread can hold.
@@ -195,6 +202,10 @@ pub(crate) mod zone {
     pub(crate) const LINES: u32 = PAGES * LINES_PER_PAGE;
     /// Pages of its header: one with bitmaps of pages, eight with a bitmap of lines for each page.
     pub(crate) const HEADER_PAGES: u32 = 9;
+    /// The first zone of an arena with this many pages keeps one for the reserve, and at least two.
+    pub(crate) const PAGES_PER_RESERVED: u32 = 256;
+    /// The largest reserve, in pages.
+    pub(crate) const RESERVED_MAX: u32 = 256;
     /// Pages that are supplied at a time.
     pub(crate) const BATCH_PAGES: u32 = 512;
     /// The largest run, in pages: it bounds how many log entries its bits take.
@@ -204,6 +215,9 @@ pub(crate) mod zone {
     pub(crate) const SUPPLIED: Field<u32> = Field::at(4);
     /// How many pages are free.
     pub(crate) const FREE_COUNT: Field<u32> = Field::at(8);
+    /// A bit for each group of 64 pages that are all free and whose memory was returned to the
+    /// system.
+    pub(crate) const RETURNED: Field<u64> = Field::at(16);
     /// The first line of the bitmap of free pages; 1 is free.
     pub(crate) const FREE: u32 = 8;
     /// The first lines of the bitmaps of pages with both used and free lines: one for each class of
@@ -231,6 +245,9 @@ pub(crate) mod zone {
         assert!(PARTIAL[4] + BITMAP_WORDS / WORDS_PER_LINE == USED);
         assert!(USED + PAGES / WORDS_PER_LINE <= HEADER_PAGES * LINES_PER_PAGE);
         assert!(BATCH_PAGES.is_multiple_of(64) && PAGES.is_multiple_of(BATCH_PAGES));
+        assert!(HEADER_PAGES + RESERVED_MAX < BATCH_PAGES);
+        // A bit of a word for each group.
+        assert!(BITMAP_WORDS == 64);
     };
 }
 
@@ -288,6 +305,8 @@ pub(crate) mod annex {
 
     /// Incremented whenever a file lock is released; waiters sleep on it.
     pub(crate) const RELEASES: Field<u32> = Field::at(0);
+    /// 1 if somebody may sleep on that; whoever releases a lock resets it and wakes them.
+    pub(crate) const WAITERS: Field<u32> = Field::at(4);
     /// The run with the extended attributes, and their total length in bytes; there is no run if
     /// that is 0.
     pub(crate) const ATTRIBUTES: Field<u32> = Field::at(8);

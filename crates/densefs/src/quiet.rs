@@ -2,7 +2,11 @@
 
 use core::sync::atomic::AtomicU32;
 
+use crate::member::Member;
 use crate::seams::{Life, Seams};
+
+/// A thread of such a test.
+pub(crate) type QuietMember<'a> = Member<'a, Quiet>;
 
 /// Nobody dies, there is always space, and nobody waits.
 #[derive(Debug)]

@@ -26,6 +26,10 @@ pub trait Seams {
     /// is no space for them.
     fn supply(&self, first_page: u32, pages: u32) -> bool;
 
+    /// Lets the system have the memory of these pages, whose content is not needed any more. They
+    /// are supplied again before they are used. Need not do anything.
+    fn release(&self, _first_page: u32, _pages: u32) {}
+
     /// Whether the thread of this slot is alive. A timeout is no proof of death.
     fn life(&self, slot: u32) -> Life;
 

@@ -66,7 +66,7 @@ fn run(work: &Path) -> anyhow::Result<Vec<Round>> {
     anyhow::ensure!(compiled.success(), "cc could not compile the program that calls DenseFS");
     let (arena, directory) = (work.join("arena"), work.join("plain"));
     let root = DenseFs::new_root(0o755);
-    make(&arena, &NewArena { bytes: ARENA_BYTES, root, overwrites: true })?;
+    make(&arena, &NewArena { overwrites: true, ..NewArena::new(ARENA_BYTES, root) })?;
     std::fs::create_dir_all(&directory)?;
     let ran = Command::new(&program)
         .args([&arena, &directory])

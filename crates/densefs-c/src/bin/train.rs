@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let library = Library::load(&text(&library.to_string_lossy()))?;
     let root = DenseFs::new_root(0o755);
-    make(Path::new(&arena), &NewArena { bytes: ARENA_BYTES, root, overwrites: true })?;
+    make(Path::new(&arena), &NewArena { overwrites: true, ..NewArena::new(ARENA_BYTES, root) })?;
     let trained = library.train(&text(&arena.to_string_lossy()));
     remove_file(&arena)?;
     trained.map_err(Into::into)

@@ -27,7 +27,7 @@ pub(crate) fn mounted(what: &str, act: impl FnOnce(&Path, &DenseFs)) {
     fs::create_dir(&point).expect("the place is ours");
     fs::set_permissions(place.path(), Permissions::from_mode(0o755)).expect("it is ours");
     let root = DenseFs::new_root(0o777);
-    make(&arena, &NewArena { bytes: 64 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena::new(64 << 20, root)).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     let (tell, told) = mpsc::channel();
     let (at, on) = (arena.clone(), point.clone());

@@ -95,6 +95,10 @@ pub struct Usage {
     pub bytes: u64,
     /// How much of that is in free pages.
     pub free_bytes: u64,
+    /// How many threads may use it at the same time.
+    pub threads: u32,
+    /// How many do, the caller's included.
+    pub threads_used: u32,
 }
 
 /// A DenseFS that this process has attached. All clones share one attachment.
@@ -205,8 +209,20 @@ impl DenseFs {
         self.with(|member, _| {
             let (all, free) = member.pages()?;
             let bytes = |pages: u32| u64::from(pages) * crate::file::PAGE_BYTES;
-            Ok(Usage { bytes: bytes(all), free_bytes: bytes(free) })
+            let (threads, threads_used) = self.attachment.threads();
+            Ok(Usage { bytes: bytes(all), free_bytes: bytes(free), threads, threads_used })
         })
+    }
+
+    /// Returns the memory of free pages to the system, in pieces of 256 KiB; returns how many bytes
+    /// that was. It is taken again when it is needed; if the system has none left then, calls fail
+    /// with [`Errno::NOSPC`].
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`], [`Errno::INTR`].
+    pub fn trim(&self) -> Result<u64, Errno> {
+        let pages = self.with(|member, _| member.trim())?;
+        Ok(u64::from(pages) * crate::file::PAGE_BYTES)
     }
 
     /// Sets the umask for new files; returns the old one.
@@ -281,7 +297,7 @@ mod tests {
 
     fn attached(path: &Path) -> DenseFs {
         let root = DenseFs::new_root(0o700);
-        make(path, &NewArena { bytes: 1 << 20, root, overwrites: false }).expect("room");
+        make(path, &NewArena::new(1 << 20, root)).expect("room");
         DenseFs::attach(path).expect("it was just made")
     }
 

@@ -87,7 +87,7 @@ pub(crate) fn with<T>(
     // In a loop, so that there is only one call site, which gets inlined here.
     let done = loop {
         let done = act(&slot.member);
-        let is_full = matches!(done, Err(Errno::NOSPC));
+        let is_full = matches!(done, Err(Errno::NOSPC | Errno::NFILE));
         if has_swept || !(is_full || attachment.is_sweep_due()) {
             break done;
         }

@@ -131,7 +131,7 @@ fn a_file_changes_at_once() {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &NewArena { bytes: 16 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena::new(16 << 20, root)).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     let open = |file: usize, how| {
         let how = flags::CREATE | flags::READ_WRITE | how;

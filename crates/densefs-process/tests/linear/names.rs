@@ -269,7 +269,7 @@ fn names_change_one_after_another() {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = place.path().join("arena");
     let root = DenseFs::new_root(0o755);
-    make(&arena, &NewArena { bytes: 16 << 20, root, overwrites: false }).expect("there is room");
+    make(&arena, &NewArena::new(16 << 20, root)).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it was made");
     for directory in 0..DIRECTORIES {
         files.make_directory(directory.to_string(), 0o700).expect("there is room");

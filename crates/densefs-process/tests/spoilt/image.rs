@@ -29,7 +29,7 @@ impl Images {
         let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
         let path = place.path().join("arena");
         let root = DenseFs::new_root(0o755);
-        let request = NewArena { bytes: BYTES as u64, root, overwrites: false };
+        let request = NewArena::new(BYTES as u64, root);
         make(&path, &request).expect("there is room");
         let read = || std::fs::read(&path).expect("it is there");
         let mut whole = vec![read()];

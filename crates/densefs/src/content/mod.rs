@@ -12,7 +12,7 @@ mod map;
 use crate::annex::Inode;
 use crate::arena::{LINE_BYTES, LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
-use crate::layout::{cell, content, zone};
+use crate::layout::{cell, content, superblock, zone};
 use crate::member::{Member, Node};
 use crate::modes::{FILE, Mode, SETGID, SETUID, SYMLINK, TYPE};
 use crate::seams::Seams;
@@ -102,6 +102,9 @@ impl<'a, S: Seams> Member<'a, S> {
             let index = self.index_of(Mode { mode, ..old })?;
             self.put(at, cell::MODE, index);
             self.commit();
+            if self.holds(self.line(superblock::MODES)?) {
+                self.unlock();
+            }
         }
         Ok(())
     }

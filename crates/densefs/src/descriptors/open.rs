@@ -85,7 +85,7 @@ impl<'a, S: Seams> Member<'a, S> {
             return Some(Err(Errno::NOENT));
         };
         match self.open_found(&caller.as_caller(), &found, how) {
-            Err(Errno::STALE | Errno::LOOP | Errno::NOTDIR | Errno::NOSPC) => None,
+            Err(Errno::STALE | Errno::LOOP | Errno::NOTDIR | Errno::NFILE) => None,
             opened => Some(opened.map(TableIndex::descriptor)),
         }
     }
@@ -128,7 +128,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Opens an inode with the first free descriptor.
     fn open_found(&self, caller: &Caller<'_>, node: &Node, how: u32) -> Result<TableIndex, Errno> {
         loop {
-            self.ready(1)?;
+            self.ready_to_open()?;
             let line = self.lock_node(node)?;
             let opened = self.check_open(caller, line, how).and_then(|()| {
                 let opens = line.load(cell::OPENS).checked_add(1).ok_or(Errno::NFILE)?;

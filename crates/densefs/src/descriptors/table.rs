@@ -200,7 +200,8 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Grows a process' table: at least to twice its size, and enough to contain this index.
     ///
     /// # Errors
-    /// [`Errno::MFILE`] if the table would be too large; [`Errno::NOSPC`].
+    /// [`Errno::MFILE`] if the table would be too large; [`Errno::NFILE`] if there is no space for
+    /// it.
     #[cold]
     #[inline(never)]
     pub(super) fn lengthen(&self, of: Ref, index: TableIndex) -> Result<(), Errno> {
@@ -222,7 +223,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let lines = 1 << bits;
         debug_assert!(lines < LINES_PER_PAGE || lines.is_multiple_of(LINES_PER_PAGE));
-        let start = self.obtain_run(lines)?;
+        let start = self.obtain_table(lines)?;
         self.zero(start, lines)?;
         for line in 0..old.lines() {
             let (from, into) = (self.line(old.start.plus(line))?, self.line(start.plus(line))?);
@@ -346,7 +347,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.put(entry.description(), description::REFERENCES, references);
             return Ok(());
         }
-        self.give_cell(entry.description())?;
+        self.give_description(entry.description())?;
         let opens = inode.line.load(cell::OPENS).checked_sub(1).ok_or(Errno::CORRUPT)?;
         self.put(inode.at, cell::OPENS, opens);
         let is_gone = opens == 0 && inode.line.load(cell::LINKS) == 0;
@@ -356,7 +357,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Duplicates a descriptor, to the lowest free one from `lowest` on.
     ///
     /// # Errors
-    /// [`Errno::BADF`], [`Errno::MFILE`], [`Errno::NOSPC`].
+    /// [`Errno::BADF`], [`Errno::MFILE`], [`Errno::NFILE`].
     pub fn duplicate(&self, descriptor: u32, lowest: u32, flags: u32) -> Result<u32, Errno> {
         let lowest = TableIndex::from_descriptor(lowest).map_err(|_| Errno::INVAL)?;
         let of = self.process();
@@ -376,7 +377,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// child starts with.
     ///
     /// # Errors
-    /// [`Errno::NOSPC`], [`Errno::CORRUPT`].
+    /// [`Errno::NFILE`], [`Errno::CORRUPT`].
     pub fn copy_descriptors(&self, to: u32) -> Result<(), Errno> {
         let (of, to) = (self.process(), self.geometry().process(to)?);
         for index in DescriptorTable::from_record(self.line(of)?).indices() {

@@ -54,7 +54,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::STALE`].
     pub fn set_working_directory(&self, caller: &Caller<'_>, to: Node) -> Result<(), Errno> {
         loop {
-            self.ready(1)?;
+            self.ready_to_open()?;
             let done = self.put_working_directory(caller, to);
             self.commit_if(done.is_ok());
             self.settle_if_possible();

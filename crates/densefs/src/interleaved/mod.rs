@@ -113,7 +113,7 @@ impl<'s> Play<'s> {
         let mut before = Memory::of_pages(80);
         let stage = Stage::new(scene.scripts.len(), FIRST, Plan::default());
         let root = Mode { uid: 0, gid: 0, mode: 0o755 };
-        let request = FormatRequest { secret: 0x5eed, ino_secret: 0x1234, root };
+        let request = FormatRequest { secret: 0x5eed, ino_secret: 0x1234, root, threads: None };
         make(before.arena(), Actor::new(&stage, 0), &request).expect("there is room");
         let member = member(&mut before, &stage, OWN);
         (scene.prepare)(&member).expect("there is room");

@@ -15,7 +15,7 @@ mod gathered;
 use crate::arena::{Line, Ref};
 use crate::directory::{Table, bits, places_in_use};
 use crate::errno::Errno;
-use crate::layout::{bucket, cell};
+use crate::layout::{bucket, cell, mode_entry};
 use crate::member::{Member, Node};
 use crate::modes::{Caller, READ, TYPE};
 use crate::name::{NAME_MAX, Name, hash_of};
@@ -79,6 +79,10 @@ enum Following {
     /// Nothing.
     All,
 }
+
+/// How often to look for an inode's type while its mode changes. Only malice could change it that
+/// often.
+const TRIES: u32 = 1000;
 
 /// The mode of the previous entry, and its type: most are the same.
 struct LastType(u16, u32);
@@ -360,9 +364,27 @@ impl<'a, S: Seams> Member<'a, S> {
             index = self.line(inode)?.load(cell::MODE);
         }
         if index != last.0 {
-            *last = LastType(index, self.mode(index)?.mode & TYPE);
+            *last = self.look_type_up(self.line(inode)?, index)?;
         }
         Ok((inode, last.1))
+    }
+
+    /// The type of an inode that has this mode, or had it a moment ago.
+    fn look_type_up(&self, inode: Line<'_>, mut index: u16) -> Result<LastType, Errno> {
+        let mut type_bits = self.mode(index)?.mode & TYPE;
+        if u32::from(index) < mode_entry::LASTING {
+            return Ok(LastType(index, type_bits));
+        }
+        // When the inode gets another mode, this entry may get another meaning.
+        for _ in 0..TRIES {
+            let now = inode.load(cell::MODE);
+            if now == index {
+                break;
+            }
+            index = now;
+            type_bits = self.mode(index)?.mode & TYPE;
+        }
+        Ok(LastType(cell::LINK_MARK, type_bits))
     }
 
     /// The hash of the name in a cell.

@@ -68,8 +68,8 @@ pub struct Member<'a, S> {
     pub(crate) cells: Cell<u32>,
     /// How many runs are in its stock, likewise.
     pub(crate) runs: Cell<u32>,
-    /// Whether some of these runs may be large.
-    pub(crate) has_large: Cell<bool>,
+    /// Whether the stock may hold something that has to go back to its zone.
+    pub(crate) must_settle: Cell<bool>,
     /// The zone it allocates from.
     pub(crate) zone: Cell<u32>,
     geometry: Geometry,
@@ -103,7 +103,7 @@ impl<'a, S: Seams> Member<'a, S> {
             cells: Cell::new(0),
             run_stock: Cell::new([0; slot::RUNS_MAX as usize]),
             runs: Cell::new(0),
-            has_large: Cell::new(true),
+            must_settle: Cell::new(true),
             geometry,
             secret: fixed.load(superblock::SECRET),
             ino_secret: fixed.load(superblock::INO_SECRET),

@@ -9,6 +9,8 @@
 //! A page of cells remains one. A thread that has found a cell without locking it may read it or
 //! take its lock after it has become something else, but it is always a cell.
 
+mod reserve;
+mod trim;
 mod zones;
 
 use crate::arena::{LINES_PER_PAGE, Ref, Word};
@@ -32,15 +34,16 @@ impl<S: Seams> Member<'_, S> {
     /// Makes sure that an operation can take this many lines and return some.
     #[inline]
     pub(crate) fn ready(&self, cells: u32) -> Result<(), Errno> {
+        if self.is_ready(cells) { Ok(()) } else { self.even_out(cells) }
+    }
+
+    #[inline(always)]
+    fn is_ready(&self, cells: u32) -> bool {
         let (have, runs) = (self.cells.get(), self.runs.get());
-        if self.is_unsettled()
-            || have < cells
-            || have > slot::CELLS_MAX - CELLS_ROOM
-            || runs > slot::RUNS_MAX - RUNS_ROOM
-        {
-            return self.even_out(cells);
-        }
-        Ok(())
+        !self.is_unsettled()
+            && have >= cells
+            && have <= slot::CELLS_MAX - CELLS_ROOM
+            && runs <= slot::RUNS_MAX - RUNS_ROOM
     }
 
     #[cold]
@@ -57,11 +60,11 @@ impl<S: Seams> Member<'_, S> {
     /// Whether there is work for [`Self::settle`].
     #[inline]
     pub(crate) fn is_unsettled(&self) -> bool {
-        self.dying() != 0 || self.has_large.get()
+        self.dying() != 0 || self.must_settle.get()
     }
 
     /// Does work that need not be atomic with an operation: takes apart the content of a deleted
-    /// file, and returns large runs to their zones.
+    /// file, and returns large runs to their zones and lines of the reserve to the reserve.
     #[inline]
     pub(crate) fn settle(&self) -> Result<(), Errno> {
         if self.is_unsettled() { self.settle_all() } else { Ok(()) }
@@ -78,18 +81,25 @@ impl<S: Seams> Member<'_, S> {
     #[inline(never)]
     fn settle_all(&self) -> Result<(), Errno> {
         self.bury()?;
+        self.give_reserved_cells_back()?;
         let mut place = 0;
         while let Some(&run) =
             self.run_stock.get().get(..self.runs.get() as usize).and_then(|runs| runs.get(place))
         {
-            if run_of(run).1 > KEPT_MAX {
+            if self.must_return(run) {
                 self.give_run_at_back(place)?;
             } else {
                 place += 1;
             }
         }
-        self.has_large.set(false);
+        self.must_settle.set(false);
         Ok(())
+    }
+
+    /// Whether a run must not stay in stock.
+    fn must_return(&self, run: u64) -> bool {
+        let (at, lines) = run_of(run);
+        lines > KEPT_MAX || self.geometry().is_reserved(at)
     }
 
     /// Returns the whole stock to the zones, before the slot is released.
@@ -99,7 +109,7 @@ impl<S: Seams> Member<'_, S> {
     pub fn retire(&self) -> Result<(), Errno> {
         self.settle()?;
         while self.cells.get() > 0 {
-            self.give_oldest_cells_back(slot::CELLS_MAX)?;
+            self.give_cells_back(0, slot::CELLS_MAX)?;
         }
         while self.runs.get() > 0 {
             self.give_oldest_run_back()?;
@@ -112,7 +122,7 @@ impl<S: Seams> Member<'_, S> {
     pub(crate) fn ready_to_give(&self) -> Result<(), Errno> {
         while self.cells.get() > slot::CELLS_MAX - CELLS_ROOM {
             // Several at a time: a thread that frees many is likely to free more.
-            self.give_oldest_cells_back(slot::CELLS_MAX / 2)?;
+            self.give_cells_back(0, slot::CELLS_MAX / 2)?;
         }
         while self.runs.get() > slot::RUNS_MAX - RUNS_ROOM {
             self.give_oldest_run_back()?;
@@ -129,13 +139,14 @@ impl<S: Seams> Member<'_, S> {
         let begun = self.line(superblock::GROWTH)?.load(superblock::ZONES);
         let (mut all, mut free) = (0_u32, 0_u32);
         for number in 0..geometry.zones() {
-            let Zone { at, pages } = geometry.zone(number);
-            let pages = pages.saturating_sub(zone::HEADER_PAGES);
+            let zone = geometry.zone(number);
+            let Zone { at, pages, .. } = zone;
+            let pages = pages.saturating_sub(zone.first_page());
             all = all.saturating_add(pages);
             // The headers of zones that have not begun must not be accessed yet.
             let header = if number < begun { Some(self.line(at)?) } else { None };
             let left = header.map_or(pages, |header| {
-                let supplied = header.load(zone::SUPPLIED).saturating_sub(zone::HEADER_PAGES);
+                let supplied = header.load(zone::SUPPLIED).saturating_sub(zone.first_page());
                 header.load(zone::FREE_COUNT).saturating_add(pages.saturating_sub(supplied))
             });
             free = free.saturating_add(left.min(pages));
@@ -223,18 +234,20 @@ impl<S: Seams> Member<'_, S> {
         self.put(self.slot_line(slot::STATE), slot::RUNS, have + 1);
         self.run_stock.set(stock);
         self.runs.set(have + 1);
-        if lines > KEPT_MAX {
-            self.has_large.set(true);
+        if self.must_return(run) {
+            self.must_settle.set(true);
         }
         Ok(())
     }
 
-    /// A run in the stock with this many lines, other than `other`: the one that was added last.
+    /// A run in the stock with this many lines, other than `other` and those of the reserve: the
+    /// one that was added last.
     fn find_run(&self, lines: u32, other: Ref) -> Result<Option<Ref>, Errno> {
         let stock = self.run_stock.get();
         let runs = stock.get(..self.runs.get() as usize).ok_or(Errno::CORRUPT)?;
         let mut all = runs.iter().rev().map(|&run| run_of(run));
-        let found = all.find(|&(at, length)| length == lines && at != other);
+        let is_wanted = |at| at != other && !self.geometry().is_reserved(at);
+        let found = all.find(|&(at, length)| length == lines && is_wanted(at));
         Ok(found.map(|(at, _)| at))
     }
 
@@ -276,7 +289,8 @@ impl<S: Seams> Member<'_, S> {
         let growth = self.lock(superblock::GROWTH)?;
         let is_ours = growth.load(superblock::ZONES) == zones;
         let first = geometry.zone(zones).at.0 / LINES_PER_PAGE;
-        let is_there = !is_ours || self.seams().supply(first, zone::HEADER_PAGES);
+        let needed = geometry.zone(zones).first_page();
+        let is_there = !is_ours || self.seams().supply(first, needed);
         if is_ours && is_there {
             self.put(superblock::GROWTH, superblock::ZONES, zones + 1);
             self.commit();
@@ -326,20 +340,20 @@ impl<S: Seams> Member<'_, S> {
         Ok(true)
     }
 
-    /// Returns the line that has been in stock longest to its zone, and others of the same page,
-    /// `most` in total at most.
-    fn give_oldest_cells_back(&self, most: u32) -> Result<(), Errno> {
+    /// Returns the line at this place of the stock to its zone, and others of the same page, `most`
+    /// in total at most. Those that have been in stock longest come first.
+    fn give_cells_back(&self, place: u32, most: u32) -> Result<(), Errno> {
         let stock_at = self.slot_line(slot::CELL_STOCK);
         let stock = self.line(stock_at)?;
         let page_of = |cell: Ref| cell.0 / LINES_PER_PAGE;
-        let oldest = Ref(stock.load(slot::CELL));
-        self.in_zone_with(oldest, |zone, number, _| {
+        let chosen = Ref(stock.load(slot::CELL.element(place as usize)));
+        self.in_zone_with(chosen, |zone, number, _| {
             let (at, field) = zone.word(zone::USED, number);
             let page = Page { number, used: self.line(at)?.load(field), is_fresh: false };
             let (mut kept, mut given, mut now) = (0, 0, page.used);
             for place in 0..self.cells.get().min(slot::CELLS_MAX) {
                 let cell = Ref(stock.load(slot::CELL.element(place as usize)));
-                if given < most && page_of(cell) == page_of(oldest) {
+                if given < most && page_of(cell) == page_of(chosen) {
                     given += 1;
                     now &= !ones(1, cell.0 % LINES_PER_PAGE);
                 } else {
@@ -362,7 +376,8 @@ impl<S: Seams> Member<'_, S> {
     fn give_run_at_back(&self, place: usize) -> Result<(), Errno> {
         let (at, lines) = run_of(*self.run_stock.get().get(place).ok_or(Errno::CORRUPT)?);
         self.in_zone_with(at, |zone, page, within| {
-            let fits = if lines < LINES_PER_PAGE {
+            let is_short = lines < LINES_PER_PAGE || zone.is_reserved(page);
+            let fits = if is_short {
                 lines > 0 && within + lines <= LINES_PER_PAGE
             } else {
                 within == 0 && page + lines / LINES_PER_PAGE <= zone.pages
@@ -370,7 +385,7 @@ impl<S: Seams> Member<'_, S> {
             if !fits || lines / LINES_PER_PAGE > zone::RUN_PAGES_MAX {
                 return Err(Errno::CORRUPT);
             }
-            if lines < LINES_PER_PAGE {
+            if is_short {
                 let (at, field) = zone.word(zone::USED, page);
                 let used = self.line(at)?.load(field);
                 let page = Page { number: page, used, is_fresh: false };

@@ -126,7 +126,14 @@ impl<S: Seams> Member<'_, S> {
             return Err(Errno::INVAL);
         }
         for _ in 0..=zone::PAGES / zone::BATCH_PAGES {
-            if let Some(page) = self.free_pages(zone, pages)? {
+            let returned = self.line(zone.at)?.load(zone::RETURNED);
+            if let Some(page) = self.free_pages(zone, pages, returned)? {
+                return Ok(Some(page));
+            }
+            if returned != 0
+                && let Some(page) = self.free_pages(zone, pages, 0)?
+                && self.supply_again(zone, page, pages)?
+            {
                 return Ok(Some(page));
             }
             if !self.supply_batch(zone)? {
@@ -136,11 +143,13 @@ impl<S: Seams> Member<'_, S> {
         Ok(None)
     }
 
-    fn free_pages(&self, zone: Zone, pages: u32) -> Result<Option<u32>, Errno> {
+    /// The first of this many contiguous free pages outside the groups in `besides`.
+    fn free_pages(&self, zone: Zone, pages: u32, besides: u64) -> Result<Option<u32>, Errno> {
         let (mut start, mut length) = (0, 0);
         for index in 0..zone::BITMAP_WORDS {
             let (at, field) = zone.word(zone::FREE, index);
-            let free = self.line(at)?.load(field);
+            let is_kept = besides >> index & 1 == 0;
+            let free = if is_kept { self.line(at)?.load(field) } else { 0 };
             if length == 0
                 && pages <= 64
                 && let Some(place) = find_zeros(!free, pages)
@@ -172,7 +181,7 @@ impl<S: Seams> Member<'_, S> {
     /// for them.
     fn supply_batch(&self, zone: Zone) -> Result<bool, Errno> {
         let header = self.line(zone.at)?;
-        let supplied = header.load(zone::SUPPLIED).clamp(zone::HEADER_PAGES, zone::PAGES);
+        let supplied = header.load(zone::SUPPLIED).clamp(zone.first_page(), zone::PAGES);
         // Up to the next multiple of a batch.
         let end = (supplied / zone::BATCH_PAGES + 1) * zone::BATCH_PAGES;
         let end = end.min(zone.pages);
@@ -201,6 +210,9 @@ impl<S: Seams> Member<'_, S> {
     ) -> Result<(), Errno> {
         let (at, field) = zone.word(zone::USED, page.number);
         self.put(at, field, now);
+        if zone.is_reserved(page.number) {
+            return Ok(());
+        }
         let is_free = now == 0 && what_for == PageUse::Runs;
         let class = |used| class_of(used, what_for == PageUse::Cells);
         let (before, after) = (if page.is_fresh { None } else { class(page.used) }, class(now));

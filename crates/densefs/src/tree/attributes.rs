@@ -1,6 +1,7 @@
 //! Changing attributes of inodes, and the path of a directory.
 
 use crate::annex::Inode;
+use crate::arena::Ref;
 use crate::errno::Errno;
 use crate::layout::{annex, cell};
 use crate::member::{Member, Node};
@@ -137,7 +138,7 @@ impl<'a, S: Seams> Member<'a, S> {
             // No access time of its own: it is the modification time.
             let own = if accessed == changed { 0 } else { accessed.wrapping_add(1) };
             if own != 0 {
-                inode = self.with_annex(inode)?;
+                inode = self.with_annex(inode, Ref::NONE)?;
             }
             if inode.has_annex() {
                 self.put(inode.body_at, annex::ATIME, own);
@@ -198,7 +199,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.commit();
         });
         self.forget();
-        self.unlock();
+        self.unlock_all();
         changed
     }
 }

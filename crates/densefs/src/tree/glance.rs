@@ -8,7 +8,8 @@
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use super::{Follow, PATH_MAX, Stat};
+use super::path::first_slash;
+use super::{Follow, LastName, PATH_MAX, Stat};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
@@ -221,6 +222,48 @@ impl<'a, S: Seams> Member<'a, S> {
             if !self.is_as_before(CurrentDirectory::At(&node), directory, lookup.before) {
                 return None;
             }
+        }
+    }
+
+    /// Walks to the directory of a path's last name by a glance; none if that is not enough, or if
+    /// the path ends with a slash.
+    #[inline(always)]
+    pub(super) fn glance_to_last<'p>(
+        &self,
+        caller: &Caller<'_>,
+        from: &Node,
+        path: &'p [u8],
+    ) -> Option<LastName<'p>> {
+        if path.len() > PATH_MAX {
+            return None;
+        }
+        let (mut here, mut rest) = match path {
+            [b'/', rest @ ..] => (self.root().ok()?, rest),
+            _ => (*from, path),
+        };
+        let mut lookup = Lookup::default();
+        loop {
+            let length = first_slash(rest);
+            if length == rest.len() {
+                let is_name = length > 0;
+                return is_name.then_some(LastName {
+                    directory: here,
+                    name: rest,
+                    is_directory: false,
+                });
+            }
+            let directory = self.line(here.at).ok()?;
+            lookup.directory = here.at;
+            let is_found = self.glance_into(caller, directory, rest, &mut lookup);
+            let found = lookup.inode.filter(|_| is_found)?;
+            // It may be a symbolic link.
+            let is_directory = self.mode(found.load(cell::MODE)).ok()?.is_directory();
+            let is_same = self.is_as_before(CurrentDirectory::At(&here), directory, lookup.before);
+            if !is_directory || !is_same {
+                return None;
+            }
+            here = lookup.node();
+            rest = rest.get(length + 1..)?;
         }
     }
 

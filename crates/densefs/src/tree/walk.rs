@@ -96,7 +96,21 @@ impl<'a, S: Seams> Member<'a, S> {
         from: Node,
         path: &'p [u8],
     ) -> Result<LastName<'p>, Errno> {
-        let start = self.start(from, path)?;
+        match self.glance_to_last(caller, &from, path) {
+            Some(last) => Ok(last),
+            None => self.walk_to_last_carefully(caller, &from, path),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn walk_to_last_carefully<'p>(
+        &self,
+        caller: &Caller<'_>,
+        from: &Node,
+        path: &'p [u8],
+    ) -> Result<LastName<'p>, Errno> {
+        let start = self.start(*from, path)?;
         let (before, name, is_directory) = split_last(path);
         let directory = self.walk_from(caller, start, before, Follow::Yes)?;
         Ok(LastName { directory, name, is_directory })
@@ -394,7 +408,7 @@ mod tests {
     fn what_is_above_the_root_is_found_whatever_changes() {
         let mut memory = Memory::of_pages(80);
         let root = Mode { uid: 0, gid: 0, mode: 0o755 };
-        let request = FormatRequest { secret: 0x5eed, ino_secret: 0x1234, root };
+        let request = FormatRequest { secret: 0x5eed, ino_secret: 0x1234, root, threads: None };
         make(memory.arena(), Quiet, &request).expect("there is room");
         let arena = memory.arena();
         let member = |slot| Member::new(arena, Quiet, slot, slot).expect("there are slots");

@@ -218,3 +218,96 @@ fn refused_allocations(memory: &Memory, ranges: &[(u64, u64)]) -> u32 {
     }
     refused
 }
+
+/// Fills an arena to the last line that files can have, with one file of content, and names.
+fn fill(member: &Member<'_, &World>) {
+    let root = member.root().expect("it is there");
+    member.make_at(&Caller::ROOT, root, b"file", FILE | 0o600).expect("there is room");
+    let file = hold(member, root, b"file").expect("there is room");
+    let mut size = 0;
+    while let Ok(length) = member.write_at(file.node, size, &[7; 4_096]) {
+        size += length as u64;
+    }
+    member.close(file.descriptor).expect("it is open");
+    let mut made = 0_u32;
+    while member.make_at(&Caller::ROOT, root, &made.to_le_bytes(), FILE | 0o600).is_ok() {
+        made += 1;
+    }
+}
+
+/// In a full arena, files and directories can be opened, read and closed, again and again, by all
+/// threads, and nothing that files could take comes of it.
+#[test]
+fn a_full_arena_can_be_read() {
+    for pages in [128, 1024] {
+        let (mut memory, world) = formatted(pages);
+        let arena = memory.arena();
+        let member = |slot| Member::new(arena, &world, slot, slot).expect("there are slots");
+        let members = [member(1), member(2)];
+        fill(&members[0]);
+        let root = members[0].root().expect("it is there");
+        let settled = || {
+            for (member, number) in members.iter().zip(1..) {
+                member.reap(number).expect("it is whole");
+                member.retire().expect("it is whole");
+            }
+            assert_whole(&members[0])
+        };
+        let before = settled();
+        for round in 0..100 {
+            for member in &members {
+                let opened: Vec<_> = (0..25)
+                    .map(|_| {
+                        let open = hold(member, root, b"file").expect("the reserve has room");
+                        let mut bytes = [0; 4_096];
+                        assert_eq!(member.read_at(open.node, 0, &mut bytes), Ok(4_096));
+                        open
+                    })
+                    .collect();
+                let made = member.make_at(&Caller::ROOT, root, b"other", FILE | 0o600);
+                assert_eq!(made.map(drop), Err(Errno::NOSPC), "{round}");
+                member.set_working_directory(&Caller::ROOT, root).expect("the reserve has room");
+                assert_whole(member);
+                for open in opened {
+                    member.close(open.descriptor).expect("it is open");
+                }
+                let made = member.make_at(&Caller::ROOT, root, b"other", FILE | 0o600);
+                assert_eq!(made.map(drop), Err(Errno::NOSPC), "{round}");
+            }
+        }
+        let after = settled();
+        assert_eq!(before, after);
+        members[0].remove_at(&Caller::ROOT, root, b"file", Remove::Name).expect("it is there");
+        members[0].make_at(&Caller::ROOT, root, b"other", FILE | 0o600).expect("there is room");
+        assert_whole(&members[0]);
+    }
+}
+
+/// The reserve is used up, and what is closed can be opened again.
+#[test]
+fn more_files_than_the_reserve_has_room_for_are_refused() {
+    let (mut memory, world) = formatted(1024);
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    fill(&member);
+    let root = member.root().expect("it is there");
+    let opened = || {
+        let mut opened = Vec::new();
+        loop {
+            match member.open_node(&Caller::ROOT, root, 0) {
+                Ok(descriptor) => opened.push(descriptor),
+                Err(why) => break (why, opened),
+            }
+        }
+    };
+    let (why, first) = opened();
+    assert_eq!(why, Errno::NFILE);
+    assert!(first.len() >= 64, "only {}", first.len());
+    assert_whole(&member);
+    for descriptor in &first {
+        member.close(*descriptor).expect("it is open");
+    }
+    let (why, second) = opened();
+    assert_eq!((why, second.len()), (Errno::NFILE, first.len()));
+    member.reap(1).expect("it is whole");
+    assert_whole(&member);
+}

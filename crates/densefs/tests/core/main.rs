@@ -12,4 +12,5 @@ mod listing;
 mod memory;
 mod model;
 mod threads;
+mod trim;
 mod world;

@@ -25,6 +25,8 @@ pub(crate) struct World {
     /// Whether more were asked for after that.
     asked_in_vain: Cell<bool>,
     dead: RefCell<BTreeSet<u32>>,
+    /// The pages that were returned to the system and not supplied again.
+    pub(crate) released: RefCell<BTreeSet<u32>>,
 }
 
 /// The payload with which a killed thread unwinds.
@@ -36,10 +38,17 @@ impl Seams for &World {
         self.now_ns.get()
     }
 
-    fn supply(&self, _first_page: u32, pages: u32) -> bool {
+    fn supply(&self, first_page: u32, pages: u32) -> bool {
+        for page in first_page..first_page + pages {
+            self.released.borrow_mut().remove(&page);
+        }
         let Some(left) = self.pages_left.get() else { return true };
         self.pages_left.set(Some(left.saturating_sub(pages)));
         left >= pages
+    }
+
+    fn release(&self, first_page: u32, pages: u32) {
+        self.released.borrow_mut().extend(first_page..first_page + pages);
     }
 
     fn life(&self, slot: u32) -> Life {
@@ -109,7 +118,7 @@ impl World {
 pub(crate) fn format(memory: &mut Memory, world: &World) -> Result<(), Errno> {
     let root = Mode { uid: 0, gid: 0, mode: 0o755 };
     let (secret, ino_secret) = (0x5eed_5eed_5eed_5eed, 0x0123_4567_89ab_cdef);
-    make(memory.arena(), world, &FormatRequest { secret, ino_secret, root })
+    make(memory.arena(), world, &FormatRequest { secret, ino_secret, root, threads: None })
 }
 
 /// A new file system in memory of its own.

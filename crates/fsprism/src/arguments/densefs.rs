@@ -14,6 +14,7 @@ Examples:
   fsprism densefs import src /dev/shm/scratch     copies the tree below src into it
   fsprism densefs stat /dev/shm/scratch           how full it is
   fsprism densefs check /dev/shm/scratch
+  fsprism densefs trim /dev/shm/scratch           returns the memory of deleted files
   fsprism densefs export copy /dev/shm/scratch    copies all of it into a new directory
 
 docs/densefs.md says who should use it, and how programs do.
@@ -29,6 +30,8 @@ pub(crate) enum DensefsCommand {
     Stat(DensefsOptions),
     /// Check an unused DenseFS for damage
     Check(DensefsOptions),
+    /// Return memory that a DenseFS does not need any more to the system
+    Trim(DensefsOptions),
     /// Copy the tree below a directory into a DenseFS
     Import(TransferOptions),
     /// Copy everything in a DenseFS into a new or empty directory
@@ -43,6 +46,10 @@ pub(crate) struct MkfsOptions {
     /// Size: 64m, 2g; space is taken only as it is needed
     #[arg(long, value_name = "SIZE", default_value = "1g", value_parser = values::size)]
     pub(crate) size: u64,
+    /// How many threads of all programs may use it at the same time: one for each 256 KiB, from 16
+    /// to 4096, if not given; each takes 1 KiB
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) threads: Option<u32>,
     /// Permissions of the root directory
     #[arg(long, value_name = "MODE", default_value = "755", value_parser = values::permissions)]
     pub(crate) mode: u32,

@@ -28,6 +28,7 @@ pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Outcome> {
         DensefsCommand::Mount(options) => mount(options),
         DensefsCommand::Stat(options) => stat(options),
         DensefsCommand::Check(options) => check_arena(options),
+        DensefsCommand::Trim(options) => trim(options),
         DensefsCommand::Import(options) => import(options),
         DensefsCommand::Export(options) => export(options),
     }
@@ -35,7 +36,12 @@ pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Outcome> {
 
 fn mkfs(options: &MkfsOptions) -> anyhow::Result<Outcome> {
     let root = DenseFs::new_root(options.mode);
-    let request = NewArena { bytes: options.size, root, overwrites: options.overwrite };
+    let request = NewArena {
+        bytes: options.size,
+        root,
+        overwrites: options.overwrite,
+        threads: options.threads,
+    };
     make(&options.arena, &request).or_input_error()?;
     Ok(Outcome::Success)
 }
@@ -96,13 +102,21 @@ struct Usage {
     path: PathBuf,
     bytes: u64,
     free_bytes: u64,
+    threads: u32,
+    /// This command's own thread included.
+    threads_used: u32,
 }
 
 fn stat(options: &DensefsOptions) -> anyhow::Result<Outcome> {
     let files = DenseFs::attach(&options.arena).or_input_error()?;
     let usage = files.usage()?;
-    let answer =
-        Usage { path: options.arena.clone(), bytes: usage.bytes, free_bytes: usage.free_bytes };
+    let answer = Usage {
+        path: options.arena.clone(),
+        bytes: usage.bytes,
+        free_bytes: usage.free_bytes,
+        threads: usage.threads,
+        threads_used: usage.threads_used,
+    };
     output::print_answer(options.output.format, &answer, |_| {
         let mut columns = Columns::headed(["", "bytes", "share"]);
         let share = |bytes: u64| textual::percent(bytes as f64 / usage.bytes.max(1) as f64);
@@ -110,7 +124,24 @@ fn stat(options: &DensefsOptions) -> anyhow::Result<Outcome> {
         {
             columns.row([what.to_owned(), textual::grouped(bytes as f64), share(bytes)]);
         }
-        columns.render()
+        let others = usage.threads_used.saturating_sub(1);
+        let threads = usage.threads;
+        format!("{}\nthreads: {others} use it, at most {threads} can\n", columns.render())
+    })
+}
+
+/// How much memory was returned to the system.
+#[derive(Debug, Serialize)]
+struct Trimmed {
+    path: PathBuf,
+    returned_bytes: u64,
+}
+
+fn trim(options: &DensefsOptions) -> anyhow::Result<Outcome> {
+    let files = DenseFs::attach(&options.arena).or_input_error()?;
+    let answer = Trimmed { path: options.arena.clone(), returned_bytes: files.trim()? };
+    output::print_answer(options.output.format, &answer, |_| {
+        format!("returned {} bytes\n", textual::grouped(answer.returned_bytes as f64))
     })
 }
 

@@ -66,7 +66,7 @@ impl Arena {
         self.detach();
         remove_file(&self.path).map_err(|why| failed(&self.path, "remove", why))?;
         let root = DenseFs::new_root(0o700);
-        make(&self.path, &NewArena { bytes: self.size_bytes, root, overwrites: false })?;
+        make(&self.path, &NewArena::new(self.size_bytes, root))?;
         let lock = lock_file_as_owner(CWD, self.path.as_path());
         let lock = lock.map_err(|why| failed(&self.path, "lock", why))?;
         self.attached = Some(AttachedArena { files: DenseFs::attach(&self.path)?, _lock: lock });

@@ -27,7 +27,7 @@ impl Arena {
         let scratch = Scratch::within(Path::new("."));
         let path = scratch.path().join("arena");
         let root = DenseFs::new_root(0o700);
-        let request = NewArena { bytes: 64 << 20, root, overwrites: false };
+        let request = NewArena::new(64 << 20, root);
         make(&path, &request).expect("there is room for it");
         let files = DenseFs::attach(&path).expect("it was just made");
         let reached = ReachedBy::ByLibrary(files.clone());

@@ -52,7 +52,7 @@ fn main() {
 
 /// A file set in a new arena.
 fn in_arena(path: &Path) -> FileSet {
-    let request = NewArena { bytes: 64 << 20, root: DenseFs::new_root(0o700), overwrites: false };
+    let request = NewArena::new(64 << 20, DenseFs::new_root(0o700));
     make(path, &request).expect("there is room for it");
     let reached = ReachedBy::ByLibrary(DenseFs::attach(path).expect("it was just made"));
     let root = path.join("set");

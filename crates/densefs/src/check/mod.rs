@@ -4,18 +4,18 @@
 //! Nothing else may be running. Operations that dead threads left unfinished must have been
 //! completed ([`crate::Member::repair`]). What is in a slot's stock belongs to that slot.
 
+mod bitmaps;
+
 use crate::annex::runs_of;
 use crate::arena::{LINES_PER_PAGE, Line, Ref, Word};
 use crate::descriptors::DescriptorTable;
 use crate::directory::Table;
 use crate::errno::Errno;
-use crate::geometry::Zone;
-use crate::layout::{WORD, cell, content, description, lock, mode_entry, slot, superblock, zone};
+use crate::layout::{WORD, cell, content, description, lock, mode_entry, slot, superblock};
 use crate::member::Member;
 use crate::modes::TYPE;
 use crate::name::{NAME_MAX, Name};
 use crate::seams::Seams;
-use crate::space::class_of;
 
 /// An inconsistency, and the line of the arena where it was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -400,90 +400,6 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         });
         found?;
         if walked.is_err() { problem("a file's map is no map", at) } else { Ok(()) }
-    }
-
-    fn each_zone(&mut self, mut act: impl FnMut(&mut Self, Ref, u32) -> Checked) -> Checked {
-        let geometry = self.member.geometry();
-        let zones = self.line(superblock::GROWTH)?.load(superblock::ZONES);
-        if zones > geometry.zones() {
-            return problem("there are more zones than fit", superblock::GROWTH);
-        }
-        for number in 0..zones {
-            let Zone { at, pages } = geometry.zone(number);
-            let supplied = self.line(at)?.load(zone::SUPPLIED);
-            if supplied > pages {
-                return problem("a zone has more pages than fit", at);
-            }
-            act(self, at, supplied)?;
-        }
-        Ok(())
-    }
-
-    fn each_cell_page(&mut self, mut act: impl FnMut(&mut Self, Ref, u64) -> Checked) -> Checked {
-        self.each_zone(|check, at, supplied| {
-            for page in zone::HEADER_PAGES..supplied {
-                if check.bit(at, zone::CELLS, page)? {
-                    let used = check.used(at, page)?;
-                    act(check, at.plus(page * LINES_PER_PAGE), used)?;
-                }
-            }
-            Ok(())
-        })
-    }
-
-    fn bit(&self, at: Ref, base: u32, page: u32) -> Checked<bool> {
-        Ok(self.word(at, base, page / 64)? >> (page % 64) & 1 == 1)
-    }
-
-    fn used(&self, at: Ref, page: u32) -> Checked<u64> {
-        self.word(at, zone::USED, page)
-    }
-
-    fn word(&self, at: Ref, base: u32, index: u32) -> Checked<u64> {
-        let line = self.line(at.plus(base + index / zone::WORDS_PER_LINE))?;
-        Ok(line.load(zone::BITS.element((index % zone::WORDS_PER_LINE) as usize)))
-    }
-
-    /// Compares the claimed lines with the bitmaps.
-    fn bitmaps(&mut self) -> Checked {
-        self.each_zone(|check, at, supplied| {
-            let mut free_pages = 0;
-            for page in zone::HEADER_PAGES..supplied {
-                let first = at.plus(page * LINES_PER_PAGE);
-                let claimed = (0..LINES_PER_PAGE).fold(0_u64, |bits, line| {
-                    let is = check.seen[first.plus(line).0 as usize] != UNSEEN;
-                    bits | u64::from(is) << line
-                });
-                let is_free = check.bit(at, zone::FREE, page)?;
-                let is_of_cells = check.bit(at, zone::CELLS, page)?;
-                let used = check.used(at, page)?;
-                free_pages += u32::from(is_free);
-                check.report.lines_free += u64::from(claimed.count_zeros());
-                if is_free && claimed != 0 {
-                    return problem("lines of a free page are used", first);
-                }
-                // A page that is part of a longer run leaves its bitmap empty.
-                let is_whole = !is_free && used == 0 && !is_of_cells;
-                if is_whole && claimed != u64::MAX {
-                    return problem("a page is lost", first);
-                }
-                if !is_free && !is_whole && used != claimed {
-                    return problem("lines are used and not had, or had and not used", first);
-                }
-                let is_divided = !is_free && !is_whole;
-                let class = if is_divided { class_of(used, is_of_cells) } else { None };
-                for base in zone::PARTIAL {
-                    if check.bit(at, base, page)? != (class == Some(base)) {
-                        let what = "a page is on offer that has nothing, or the reverse";
-                        return problem(what, first);
-                    }
-                }
-            }
-            if check.line(at)?.load(zone::FREE_COUNT) != free_pages {
-                return problem("a zone has more or fewer free pages than it says", at);
-            }
-            Ok(())
-        })
     }
 }
 
