@@ -47,9 +47,8 @@ impl DenseFs {
         self.with(|member, caller| {
             member.retry(|| {
                 const NAMED: u32 = flags::CREATE | flags::TEMPORARY;
-                if base == Base::Working
-                    && how & NAMED == flags::CREATE
-                    && let Some(last) = member.only_name(path)?
+                if how & NAMED == flags::CREATE
+                    && let Some(last) = base.only_name(member, path)?
                 {
                     return member.open_last(caller, &last, how, mode);
                 }
@@ -367,7 +366,9 @@ impl DenseFs {
 /// [`Errno::INVAL`] for flags that exclude each other.
 #[inline]
 pub fn usual_open_flags(how: u32) -> Result<u32, Errno> {
-    if how & flags::NEED_CARE == 0 { Ok(how) } else { check_open_flags(how) }
+    const RARE: u32 = flags::PATH | flags::TEMPORARY | flags::DIRECTORY;
+    let is_usual = how & RARE == 0 || how & flags::NEED_CARE == 0;
+    if is_usual { Ok(how) } else { check_open_flags(how) }
 }
 
 #[cold]

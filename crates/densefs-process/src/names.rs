@@ -111,15 +111,15 @@ impl DenseFs {
         let new_name = new.as_os_str().as_bytes();
         self.with(|member, caller| {
             let done = member.retry(|| {
-                if (old_base, new_base) == (Base::Working, Base::Working)
-                    && let Some(from) = member.only_name(old)?
-                    && let Some(to) = member.only_name(new_name)?
+                if let Some(from) = old_base.only_name(member, old)?
+                    && let Some(to) = new_base.only_name(member, new_name)?
                 {
                     return member.rename_at(caller, from.entry(), to.entry(), how);
                 }
-                let from = old_base.last(member, caller, old)?;
-                let to = new_base.last(member, caller, new_name)?;
-                rename_slowly(member, caller, &from, &to, how)
+                let (mut from, mut to) = (LastName::unknown(), LastName::unknown());
+                old_base.find_last(member, caller, old, &mut from)?;
+                new_base.find_last(member, caller, new_name, &mut to)?;
+                rename_last(member, caller, &from, &to, how)
             });
             if done.is_err() {
                 old_base.check_search_of_last(member, caller, old)?;
@@ -165,7 +165,8 @@ impl DenseFs {
             let found = || member.walk(caller, old_base.node(member, old)?, old, follow);
             let done = member.retry(|| {
                 let node = found()?;
-                let to = new_base.last(member, caller, new_name)?;
+                let mut to = LastName::unknown();
+                new_base.find_last(member, caller, new_name, &mut to)?;
                 if to.name.is_empty() {
                     return Err(Errno::EXIST);
                 }
@@ -282,9 +283,9 @@ pub(crate) fn missing(member: Core<'_>, caller: &Caller<'_>, last: &LastName<'_>
     }
 }
 
-/// Renames, for paths of any form.
+/// Renames, for last names of any form.
 #[inline(never)]
-fn rename_slowly(
+fn rename_last(
     member: Core<'_>,
     caller: &Caller<'_>,
     from: &LastName<'_>,

@@ -51,7 +51,7 @@ impl<'a, S: Seams> Member<'a, S> {
             return Ok(inode);
         }
         self.ready_to_give()?;
-        let at = self.obtain_run_besides(1, other)?;
+        let at = self.obtain_run_besides(1, &[other])?;
         self.zero(at, 1)?;
         let body = self.line(at)?;
         self.fill(body, cell::DATA, inode.line.load(cell::DATA));

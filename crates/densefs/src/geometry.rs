@@ -12,7 +12,6 @@ pub(crate) struct Geometry {
     first: u32,
     pages: u32,
     slots: u32,
-    /// The line behind the reserve. What zones give to files lies there or further on.
     reserve_end: u32,
 }
 
@@ -52,10 +51,9 @@ impl Geometry {
         Ok(self.zone(number))
     }
 
-    /// Whether a line that came from a zone is of the reserve.
-    #[inline(always)]
-    pub(crate) fn is_reserved(self, at: Ref) -> bool {
-        at.0 < self.reserve_end
+    /// The line behind the reserve. What zones give to files lies there or further on.
+    pub(crate) fn reserve_end(self) -> Ref {
+        Ref(self.reserve_end)
     }
 
     /// The first page of the zones.

@@ -69,5 +69,5 @@ pub use name::NAME_MAX;
 pub use seams::{Life, Seams};
 pub use tree::{
     EntryName, Follow, LastName, NewTime, NewTimes, Owner, PATH_MAX, Remove, Rename, Start, Stat,
-    Unclear,
+    Unclear, is_only_name,
 };

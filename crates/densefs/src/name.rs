@@ -50,9 +50,10 @@ impl<'n> Name<'n> {
     pub(crate) fn first_of(path: &'n [u8], secret: u64) -> Option<(Self, usize)> {
         let (words, length) = match short_words(path) {
             Some(words) if !has_slash(words) => (words, path.len()),
-            _ => first_words(path)?,
+            Some(words) => up_to_slash(words, path.len()),
+            None => first_words(path)?,
         };
-        if length <= 2 && matches!(words[0], DOT | DOTS) {
+        if length <= 2 && matches!(words[0], 0 | DOT | DOTS) {
             return None;
         }
         let bytes = path.get(..length)?;
@@ -136,13 +137,29 @@ fn short_words(path: &[u8]) -> Option<[u64; cell::NAME_WORDS]> {
     }
 }
 
-/// The words of a path's first component, padded with zeros, and its length; none if it is empty,
-/// or does not fit into a cell.
+/// The words of the first component of a path of more than 24 bytes, padded with zeros, and its
+/// length; none if it does not fit into a cell, or if the path is empty.
 #[inline(never)]
 fn first_words(path: &[u8]) -> Option<([u64; cell::NAME_WORDS], usize)> {
-    let beginning = path.get(..cell::NAME_MAX + 1).unwrap_or(path);
-    let length = beginning.iter().position(|&byte| byte == b'/').unwrap_or(beginning.len());
-    Some((short_words(path.get(..length)?)?, length))
+    let beginning = path.get(..cell::NAME_MAX)?;
+    let (words, length) = up_to_slash(words_of(beginning), beginning.len());
+    let ends = length < cell::NAME_MAX || path.get(length) == Some(&b'/');
+    ends.then_some((words, length))
+}
+
+/// Cuts words of a path off at its first slash; also returns how many bytes come before, which are
+/// all of its `length` if there is none.
+#[inline(always)]
+fn up_to_slash(words: [u64; cell::NAME_WORDS], length: usize) -> ([u64; cell::NAME_WORDS], usize) {
+    let mut before = [0; cell::NAME_WORDS];
+    for (index, word) in words.into_iter().enumerate() {
+        if let Some(slash) = first_slash(word) {
+            before[index] = word & !(u64::MAX << (8 * slash));
+            return (before, 8 * index + slash);
+        }
+        before[index] = word;
+    }
+    (words, length)
 }
 
 /// Whether a byte of any word is a slash.
@@ -239,6 +256,28 @@ mod tests {
         assert!(Name::new(&[b'a'; 24], 1).unwrap().is_short());
         let long = Name::new(&[b'a'; 255], 1).unwrap();
         assert!(!long.is_short() && long.lines() == 4);
+    }
+
+    #[test]
+    fn the_first_name_of_a_path_is_what_comes_before_a_slash() {
+        for length in 1..40 {
+            for rest in ["", "/", "/b", "//", "/bcd/efg", "/0123456789abcdef0123456789abcdef"] {
+                let name = "x".repeat(length);
+                let path = format!("{name}{rest}");
+                let found = Name::first_of(path.as_bytes(), 7);
+                if length > cell::NAME_MAX {
+                    assert!(found.is_none(), "{path}");
+                    continue;
+                }
+                let (found, found_length) = found.expect("it fits");
+                let expected = Name::new(name.as_bytes(), 7).unwrap();
+                assert_eq!((found.bytes(), found_length), (name.as_bytes(), length), "{path}");
+                assert_eq!((found.words(), found.hash()), (expected.words(), expected.hash()));
+            }
+        }
+        for path in ["", "/", "/a", ".", "..", "./a", "../a", "//////////////////////////////"] {
+            assert!(Name::first_of(path.as_bytes(), 7).is_none(), "{path}");
+        }
     }
 
     /// 60,000 similar names, in 4,096 buckets, and 256 tags from the following bits.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use densefs::check::{Problem, Report};
 use densefs::modes::{Caller, Mode};
-use densefs::{Errno, Follow, LastName, Member, Node};
+use densefs::{Errno, Follow, LastName, Member, Node, is_only_name};
 
 use crate::attachment::{Attachment, Credentials, ProcessSeams};
 use crate::file::ArenaError;
@@ -30,22 +30,41 @@ impl Base {
     /// The directory where a path starts.
     #[inline(always)]
     pub(crate) fn node(self, member: Core<'_>, path: &[u8]) -> Result<Node, Errno> {
-        match self {
-            _ if path.first() == Some(&b'/') => member.root(),
-            Self::Working => member.working_directory(),
-            Self::Descriptor(descriptor) => member.node(descriptor),
+        if path.first() == Some(&b'/') { member.root() } else { self.start(member) }
+    }
+
+    /// The last name of a path that is a single name; none for any other path.
+    #[inline(always)]
+    pub(crate) fn only_name<'p>(
+        self,
+        member: Core<'_>,
+        path: &'p [u8],
+    ) -> Result<Option<LastName<'p>>, Errno> {
+        if !is_only_name(path) {
+            return Ok(None);
         }
+        Ok(Some(LastName { directory: self.start(member)?, name: path, is_directory: false }))
     }
 
     /// Walks to the directory of a path's last name.
     #[inline(never)]
-    pub(crate) fn last<'p>(
+    pub(crate) fn find_last<'p>(
         self,
         member: Core<'_>,
         caller: &Caller<'_>,
         path: &'p [u8],
-    ) -> Result<LastName<'p>, Errno> {
-        member.walk_to_last(caller, self.node(member, path)?, path)
+        last: &mut LastName<'p>,
+    ) -> Result<(), Errno> {
+        member.walk_to_last(caller, &self.node(member, path)?, path, last)
+    }
+
+    /// The directory where a relative path starts.
+    #[inline(always)]
+    fn start(self, member: Core<'_>) -> Result<Node, Errno> {
+        match self {
+            Self::Working => member.working_directory(),
+            Self::Descriptor(descriptor) => member.node(descriptor),
+        }
     }
 
     /// Checks that the caller may look for the last name of a path in its directory: the first
@@ -63,7 +82,8 @@ impl Base {
         path: &[u8],
     ) -> Result<(), Errno> {
         member.retry(|| {
-            let last = self.last(member, caller, path)?;
+            let mut last = LastName::unknown();
+            self.find_last(member, caller, path, &mut last)?;
             member.check_search(caller, last.directory)
         })
     }
@@ -185,14 +205,13 @@ impl DenseFs {
         let path = path.as_os_str().as_bytes();
         self.with(|member, caller| {
             let done = member.retry(|| {
-                // Two separate variables: copying a value that was just stored in pieces would take
-                // longer than everything else here.
-                if base == Base::Working
-                    && let Some(last) = member.only_name(path)?
-                {
+                // Two calls, so that the first needs none of the checks that other paths do.
+                if let Some(last) = base.only_name(member, path)? {
                     return act(member, caller, &last);
                 }
-                act(member, caller, &base.last(member, caller, path)?)
+                let mut last = LastName::unknown();
+                base.find_last(member, caller, path, &mut last)?;
+                act(member, caller, &last)
             });
             if done.is_err() && is_refused_unseen(path) {
                 base.check_search_of_last(member, caller, path)?;

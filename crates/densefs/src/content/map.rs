@@ -249,7 +249,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if bits > content::MAP_BITS_MAX {
             return Err(Errno::FBIG);
         }
-        let at = self.obtain_run_besides(1 << bits, change.run)?;
+        let at = self.obtain_run_besides(1 << bits, &[change.run])?;
         self.zero(at, 1 << bits)?;
         let mut new =
             Extents { at, count: 0, room: (content::WORDS_PER_LINE << bits) - 1, is_hole: false };

@@ -206,7 +206,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// `other`, which is needed as well. The log must be empty.
     pub(crate) fn obtain_content(&self, content: &[u8], other: Ref) -> Result<Ref, Errno> {
         let lines = u32::from_bits(content.len().div_ceil(LINE_BYTES) as u64);
-        if lines == 0 { Ok(Ref::NONE) } else { self.obtain_run_besides(lines, other) }
+        if lines == 0 { Ok(Ref::NONE) } else { self.obtain_run_besides(lines, &[other]) }
     }
 
     /// Fills in the content of an inode that nobody can reach yet, and takes the run obtained for
@@ -420,7 +420,7 @@ impl<'a, S: Seams> Member<'a, S> {
             (Ref(inode.body.load(cell::DATA)), u32::from(inode.body.load(cell::FORM)));
         // One run for the page, and another for the map.
         let page = if old_lines > 0 { self.obtain_run(PAGE)? } else { Ref::NONE };
-        let map = self.obtain_run_besides(1, page)?;
+        let map = self.obtain_run_besides(1, &[page])?;
         self.zero(map, 1)?;
         if old_lines > 0 {
             let old_bytes = old_lines as usize * LINE_BYTES;

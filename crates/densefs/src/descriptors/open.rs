@@ -104,7 +104,8 @@ impl<'a, S: Seams> Member<'a, S> {
             let directory = self.walk(caller, from, path, follow)?;
             return self.open_temporary(caller, directory, how, mode);
         }
-        let last = self.walk_to_last(caller, from, path)?;
+        let mut last = LastName::unknown();
+        self.walk_to_last(caller, &from, path, &mut last)?;
         self.open_last(caller, &last, how, mode)
     }
 
@@ -207,14 +208,8 @@ impl<'a, S: Seams> Member<'a, S> {
         how: u32,
         mode: u32,
     ) -> Result<u32, Errno> {
-        if last.name.is_empty() || last.is_directory || matches!(last.name, b"." | b"..") {
-            self.check_search(caller, last.directory)?;
-        }
-        if last.name.is_empty() || matches!(last.name, b"." | b"..") {
-            return Err(if how & flags::EXCLUSIVE != 0 { Errno::EXIST } else { Errno::ISDIR });
-        }
-        if last.is_directory {
-            return Err(Errno::ISDIR);
+        if last.is_directory || last.name.first().is_none_or(|&byte| byte == b'.') {
+            self.check_file_name(caller, last, how)?;
         }
         if how & flags::DIRECTORY != 0 {
             return Err(Errno::INVAL);
@@ -238,6 +233,24 @@ impl<'a, S: Seams> Member<'a, S> {
             }
             opened => opened,
         }
+    }
+
+    /// Checks that a name can be a file's.
+    #[cold]
+    #[inline(never)]
+    fn check_file_name(
+        &self,
+        caller: &Caller<'_>,
+        last: &LastName<'_>,
+        how: u32,
+    ) -> Result<(), Errno> {
+        let is_there = matches!(last.name, b"" | b"." | b"..");
+        if !is_there && !last.is_directory {
+            return Ok(());
+        }
+        self.check_search(caller, last.directory)?;
+        let is_exclusive = is_there && how & flags::EXCLUSIVE != 0;
+        Err(if is_exclusive { Errno::EXIST } else { Errno::ISDIR })
     }
 
     /// Opens what a symbolic link refers to, and creates it if it does not exist.

@@ -132,19 +132,19 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Doubles the number of buckets of a directory, which is locked, or gives it its first one.
-    /// The log must be empty.
+    /// The log must be empty. The runs in `others` stay in stock, for what the entry needs.
     #[cold]
     #[inline(never)]
-    pub(crate) fn grow(&self, at: Ref, directory: Line<'a>) -> Result<(), Errno> {
+    pub(crate) fn grow(&self, at: Ref, directory: Line<'a>, others: &[Ref]) -> Result<(), Errno> {
         let inode = self.inode(at, directory)?;
         let bits = Table::from_body(inode.body).map_or(0, |table| table.bits + 1);
-        self.grow_to(&inode, bits.min(BITS_MAX))
+        self.grow_to(&inode, bits.min(BITS_MAX), others)
     }
 
     /// Moves a directory to a new table of 2^`bits` buckets.
-    fn grow_to(&self, directory: &Inode<'a>, bits: u32) -> Result<(), Errno> {
+    fn grow_to(&self, directory: &Inode<'a>, bits: u32, others: &[Ref]) -> Result<(), Errno> {
         let lines = 1 << bits;
-        let start = self.obtain_run(lines)?;
+        let start = self.obtain_run_besides(lines, others)?;
         let table = Table { start, bits };
         self.zero(start, lines)?;
         self.each_entry(directory.line, |member, cell| {

@@ -9,7 +9,7 @@ use crate::descriptors::flags;
 use crate::errno::Errno;
 use crate::member::{Member, Node};
 use crate::modes::{Caller, DIRECTORY, FILE};
-use crate::tree::{EntryName, Follow, Remove, Rename};
+use crate::tree::{EntryName, Follow, LastName, Remove, Rename};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 /// What scenes of names have in common.
@@ -31,7 +31,8 @@ fn at(member: &Player<'_>, path: &str) -> Result<Node, Errno> {
 
 /// The directory of a path, and its last name.
 fn last<'p>(member: &Player<'_>, path: &'p str) -> Result<(Node, &'p [u8]), Errno> {
-    let last = member.walk_to_last(ROOT, member.root()?, path.as_bytes())?;
+    let mut last = LastName::unknown();
+    member.walk_to_last(ROOT, &member.root()?, path.as_bytes(), &mut last)?;
     Ok((last.directory, last.name))
 }
 
@@ -71,9 +72,10 @@ fn remove(member: &Player<'_>, path: &str, what: Remove) -> Result<String, Errno
 fn rename(member: &Player<'_>, from: &str, to: &str, how: Rename) -> Result<String, Errno> {
     member.retry(|| {
         let root = member.root()?;
-        let from = member.walk_to_last(ROOT, root, from.as_bytes())?;
-        let to = member.walk_to_last(ROOT, root, to.as_bytes())?;
-        member.rename_at(ROOT, from.entry(), to.entry(), how)?;
+        let (mut old, mut new) = (LastName::unknown(), LastName::unknown());
+        member.walk_to_last(ROOT, &root, from.as_bytes(), &mut old)?;
+        member.walk_to_last(ROOT, &root, to.as_bytes(), &mut new)?;
+        member.rename_at(ROOT, old.entry(), new.entry(), how)?;
         Ok(String::new())
     })
 }

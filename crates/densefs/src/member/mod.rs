@@ -70,6 +70,8 @@ pub struct Member<'a, S> {
     pub(crate) runs: Cell<u32>,
     /// Whether the stock may hold something that has to go back to its zone.
     pub(crate) must_settle: Cell<bool>,
+    /// The line behind the reserve.
+    pub(crate) reserve_end: Ref,
     /// The zone it allocates from.
     pub(crate) zone: Cell<u32>,
     geometry: Geometry,
@@ -104,6 +106,7 @@ impl<'a, S: Seams> Member<'a, S> {
             run_stock: Cell::new([0; slot::RUNS_MAX as usize]),
             runs: Cell::new(0),
             must_settle: Cell::new(true),
+            reserve_end: geometry.reserve_end(),
             geometry,
             secret: fixed.load(superblock::SECRET),
             ino_secret: fixed.load(superblock::INO_SECRET),

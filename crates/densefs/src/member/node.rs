@@ -47,6 +47,11 @@ pub(crate) struct OpenEvidence {
     pub(crate) flags: u32,
 }
 
+impl Node {
+    /// No inode yet: what a walk replaces.
+    pub(crate) const NOWHERE: Self = Self { at: Ref::NONE, evidence: Evidence::Stays };
+}
+
 impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
         self.at == other.at

@@ -99,7 +99,7 @@ impl<S: Seams> Member<'_, S> {
     /// Whether a run must not stay in stock.
     fn must_return(&self, run: u64) -> bool {
         let (at, lines) = run_of(run);
-        lines > KEPT_MAX || self.geometry().is_reserved(at)
+        lines > KEPT_MAX || self.is_reserved(at)
     }
 
     /// Returns the whole stock to the zones, before the slot is released.
@@ -188,19 +188,19 @@ impl<S: Seams> Member<'_, S> {
     /// Makes sure that a run of this many lines is in stock, and returns where it is. It must be
     /// fewer than 64 lines, or whole pages. The log must be empty.
     pub(crate) fn obtain_run(&self, lines: u32) -> Result<Ref, Errno> {
-        self.obtain_run_besides(lines, Ref::NONE)
+        self.obtain_run_besides(lines, &[])
     }
 
-    /// Like [`Self::obtain_run`], but not the run `other`, which is needed as well.
-    pub(crate) fn obtain_run_besides(&self, lines: u32, other: Ref) -> Result<Ref, Errno> {
-        if let Some(found) = self.find_run(lines, other)? {
+    /// Like [`Self::obtain_run`], but none of the runs in `others`, which are needed as well.
+    pub(crate) fn obtain_run_besides(&self, lines: u32, others: &[Ref]) -> Result<Ref, Errno> {
+        if let Some(found) = self.find_run(lines, others)? {
             return Ok(found);
         }
         while self.runs.get() >= slot::RUNS_MAX {
             self.give_oldest_run_back()?;
         }
         self.in_some_zone(|zone| self.stock_run(zone, lines))?;
-        self.find_run(lines, other)?.ok_or(Errno::CORRUPT)
+        self.find_run(lines, others)?.ok_or(Errno::CORRUPT)
     }
 
     /// Takes a run from the stock, in the log.
@@ -240,13 +240,13 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// A run in the stock with this many lines, other than `other` and those of the reserve: the
+    /// A run in the stock with this many lines, other than `others` and those of the reserve: the
     /// one that was added last.
-    fn find_run(&self, lines: u32, other: Ref) -> Result<Option<Ref>, Errno> {
+    fn find_run(&self, lines: u32, others: &[Ref]) -> Result<Option<Ref>, Errno> {
         let stock = self.run_stock.get();
         let runs = stock.get(..self.runs.get() as usize).ok_or(Errno::CORRUPT)?;
         let mut all = runs.iter().rev().map(|&run| run_of(run));
-        let is_wanted = |at| at != other && !self.geometry().is_reserved(at);
+        let is_wanted = |at| !others.contains(&at) && !self.is_reserved(at);
         let found = all.find(|&(at, length)| length == lines && is_wanted(at));
         Ok(found.map(|(at, _)| at))
     }

@@ -28,6 +28,12 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
+    /// Whether a line that came from a zone is of the reserve.
+    #[inline(always)]
+    pub(super) fn is_reserved(&self, at: Ref) -> bool {
+        at < self.reserve_end
+    }
+
     /// Makes sure that an operation can take a cell for a description, and return some lines.
     ///
     /// # Errors
@@ -70,7 +76,7 @@ impl<S: Seams> Member<'_, S> {
     /// Returns the cell of a description to the stock, in the log.
     #[inline(always)]
     pub(crate) fn give_description(&self, cell: Ref) -> Result<(), Errno> {
-        if self.geometry().is_reserved(cell) {
+        if self.is_reserved(cell) {
             self.must_settle.set(true);
         }
         self.give_cell(cell)
@@ -112,7 +118,7 @@ impl<S: Seams> Member<'_, S> {
         let mut place = 0;
         while place < self.cells.get() {
             let cell = Ref(stock.load(slot::CELL.element(place as usize)));
-            if self.geometry().is_reserved(cell) {
+            if self.is_reserved(cell) {
                 self.give_cells_back(place, slot::CELLS_MAX)?;
             } else {
                 place += 1;

@@ -8,7 +8,7 @@
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use super::path::first_slash;
+use super::path::last_slash;
 use super::{Follow, LastName, PATH_MAX, Stat};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
@@ -225,46 +225,60 @@ impl<'a, S: Seams> Member<'a, S> {
         }
     }
 
-    /// Walks to the directory of a path's last name by a glance; none if that is not enough, or if
-    /// the path ends with a slash.
+    /// Walks to the directory of a path's last name by a glance; false if that is not enough, or if
+    /// a slash ends the path.
     #[inline(always)]
     pub(super) fn glance_to_last<'p>(
         &self,
         caller: &Caller<'_>,
         from: &Node,
         path: &'p [u8],
-    ) -> Option<LastName<'p>> {
-        if path.len() > PATH_MAX {
-            return None;
-        }
-        let (mut here, mut rest) = match path {
-            [b'/', rest @ ..] => (self.root().ok()?, rest),
-            _ => (*from, path),
-        };
+        last: &mut LastName<'p>,
+    ) -> bool {
+        self.try_glance_to_last(caller, from, path, last).is_some()
+    }
+
+    #[inline(always)]
+    fn try_glance_to_last<'p>(
+        &self,
+        caller: &Caller<'_>,
+        from: &Node,
+        path: &'p [u8],
+        last: &mut LastName<'p>,
+    ) -> Option<()> {
+        let slash = last_slash(path).filter(|slash| slash + 1 < path.len())?;
+        let mut rest = path.get(..slash)?;
+        last.name = path.get(slash + 1..)?;
+        let is_absolute = path.first() == Some(&b'/');
         let mut lookup = Lookup::default();
-        loop {
-            let length = first_slash(rest);
-            if length == rest.len() {
-                let is_name = length > 0;
-                return is_name.then_some(LastName {
-                    directory: here,
-                    name: rest,
-                    is_directory: false,
-                });
-            }
-            let directory = self.line(here.at).ok()?;
-            lookup.directory = here.at;
-            let is_found = self.glance_into(caller, directory, rest, &mut lookup);
-            let found = lookup.inode.filter(|_| is_found)?;
+        if is_absolute {
+            last.directory = self.root().ok()?;
+            lookup.directory = last.directory.at;
+            rest = rest.get(1..).unwrap_or_default();
+        } else {
+            lookup.directory = from.at;
+        }
+        let mut is_first = true;
+        while !rest.is_empty() {
+            let directory = self.line(lookup.directory).ok()?;
+            let is_clear = self.glance_into(caller, directory, rest, &mut lookup);
+            let inode = lookup.inode.filter(|_| is_clear)?;
             // It may be a symbolic link.
-            let is_directory = self.mode(found.load(cell::MODE)).ok()?.is_directory();
-            let is_same = self.is_as_before(CurrentDirectory::At(&here), directory, lookup.before);
-            if !is_directory || !is_same {
+            let is_directory = self.mode(inode.load(cell::MODE)).ok()?.is_directory();
+            let current = match (is_first, is_absolute) {
+                (true, true) => CurrentDirectory::Root,
+                (true, false) => CurrentDirectory::At(from),
+                (false, _) => CurrentDirectory::At(&last.directory),
+            };
+            if !is_directory || !self.is_as_before(current, directory, lookup.before) {
                 return None;
             }
-            here = lookup.node();
-            rest = rest.get(length + 1..)?;
+            last.directory = lookup.node();
+            lookup.directory = lookup.at;
+            rest = rest.get(lookup.length + 1..).unwrap_or_default();
+            is_first = false;
         }
+        Some(())
     }
 
     /// Whether a directory still has this stamp, and is still the same directory.

@@ -161,7 +161,10 @@ impl<'a, S: Seams> Member<'a, S> {
             if let Search::Vacant(vacancy) = search {
                 break (vacancy, index);
             }
-            self.grow(parent.at, parent.line)?;
+            // A table must not grow for an entry for which there is no space.
+            let name_run = self.obtain_name(name)?;
+            let run = self.obtain_content(new.content, name_run)?;
+            self.grow(parent.at, parent.line, &[name_run, run])?;
         };
         let name_run = self.obtain_name(name)?;
         let run = self.obtain_content(new.content, name_run)?;
@@ -247,7 +250,8 @@ impl<'a, S: Seams> Member<'a, S> {
                 if let Search::Vacant(vacancy) = search {
                     break vacancy;
                 }
-                self.grow(parent.at, parent.line)?;
+                let run = self.obtain_name(&name)?;
+                self.grow(parent.at, parent.line, &[run])?;
             };
             let name_run = self.obtain_name(&name)?;
             let target = self.lock_node(&inode)?;

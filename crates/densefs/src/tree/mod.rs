@@ -26,7 +26,7 @@ use crate::seams::Seams;
 
 pub use attributes::{NewTime, NewTimes, Owner};
 pub use glance::{Start, Unclear};
-pub use path::{Follow, LastName};
+pub use path::{Follow, LastName, is_only_name};
 pub(crate) use path::{MissingName, Reached};
 pub use rename::Rename;
 pub(crate) use walk::FOLLOWED_MAX;

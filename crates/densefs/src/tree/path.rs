@@ -1,6 +1,6 @@
 //! Paths: how they come apart, and what a walk along one arrives at.
 
-use super::EntryName;
+use super::{EntryName, PATH_MAX};
 use crate::member::Node;
 use crate::name::{self, NAME_MAX, word_of};
 
@@ -25,6 +25,13 @@ pub struct LastName<'p> {
 }
 
 impl LastName<'_> {
+    /// No name yet: what a walk fills in.
+    #[inline(always)]
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self { directory: Node::NOWHERE, name: b"", is_directory: false }
+    }
+
     /// The entry that has the name, or would have it.
     #[inline(always)]
     #[must_use]
@@ -76,6 +83,13 @@ pub(super) fn split_first(path: &[u8]) -> (&[u8], &[u8]) {
     path.split_at(first_slash(path))
 }
 
+/// Whether a path is a single name, which needs no walk.
+#[inline(always)]
+#[must_use]
+pub fn is_only_name(path: &[u8]) -> bool {
+    !path.is_empty() && first_slash(path) == path.len() && path.len() <= PATH_MAX
+}
+
 /// The position of the first slash; the length if there is none.
 #[inline(always)]
 pub(super) fn first_slash(path: &[u8]) -> usize {
@@ -88,6 +102,12 @@ pub(super) fn first_slash(path: &[u8]) -> usize {
     }
     // The zeros after the end are not slashes.
     name::first_slash(word_of(rest)).map_or(path.len(), |slash| at + slash)
+}
+
+/// The position of the last slash.
+#[inline(always)]
+pub(super) fn last_slash(path: &[u8]) -> Option<usize> {
+    path.iter().rposition(|&byte| byte == b'/')
 }
 
 /// Splits off the last name of a path: what comes before, the name, and whether slashes follow it.

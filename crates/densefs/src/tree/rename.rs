@@ -188,7 +188,10 @@ impl<'a, S: Seams> Member<'a, S> {
                     return self.move_to_new(caller, ends, &source, &vacancy, run);
                 }
                 // Growing the table moves both entries.
-                Search::Full => self.grow(ends.to.at, ends.to.line)?,
+                Search::Full => {
+                    let run = self.obtain_name(&ends.new)?;
+                    self.grow(ends.to.at, ends.to.line, &[run])?;
+                }
             }
         };
         if how == Rename::NoReplace {

@@ -5,7 +5,7 @@
 //! meanwhile, the walk fails with [`Errno::STALE`], and [`Member::retry`] starts over.
 
 use super::glance::Start;
-use super::path::{Follow, LastName, MissingName, Reached, first_slash, split_first, split_last};
+use super::path::{Follow, LastName, MissingName, Reached, split_first, split_last};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::cell;
@@ -85,7 +85,9 @@ impl<'a, S: Seams> Member<'a, S> {
         self.walk_from(caller, start, path, follow)
     }
 
-    /// Walks to the directory of a path's last name.
+    /// Walks to the directory of a path's last name. The answer is not returned but stored: a
+    /// [`LastName`] that is copied right after it was stored in pieces makes the processor wait for
+    /// longer than the walk takes.
     ///
     /// # Errors
     /// As [`Self::walk`].
@@ -93,13 +95,14 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn walk_to_last<'p>(
         &self,
         caller: &Caller<'_>,
-        from: Node,
+        from: &Node,
         path: &'p [u8],
-    ) -> Result<LastName<'p>, Errno> {
-        match self.glance_to_last(caller, &from, path) {
-            Some(last) => Ok(last),
-            None => self.walk_to_last_carefully(caller, &from, path),
+        last: &mut LastName<'p>,
+    ) -> Result<(), Errno> {
+        if path.len() > PATH_MAX || !self.glance_to_last(caller, from, path, last) {
+            *last = self.walk_to_last_carefully(caller, from, path)?;
         }
+        Ok(())
     }
 
     #[cold]
@@ -114,20 +117,6 @@ impl<'a, S: Seams> Member<'a, S> {
         let (before, name, is_directory) = split_last(path);
         let directory = self.walk_from(caller, start, before, Follow::Yes)?;
         Ok(LastName { directory, name, is_directory })
-    }
-
-    /// Like [`Self::walk_to_last`], for a path that is a single name in the working directory; none
-    /// for any other path.
-    ///
-    /// # Errors
-    /// As [`Self::working_directory`].
-    #[inline(always)]
-    pub fn only_name<'p>(&self, path: &'p [u8]) -> Result<Option<LastName<'p>>, Errno> {
-        if path.is_empty() || first_slash(path) < path.len() || path.len() > PATH_MAX {
-            return Ok(None);
-        }
-        let directory = self.working_directory()?;
-        Ok(Some(LastName { directory, name: path, is_directory: false }))
     }
 
     #[inline(always)]

@@ -8,6 +8,14 @@ use densefs::{Errno, FileLock, LockOwner, Member, Remove, SetAttribute, flags};
 use crate::kill::{Act, CASES, before, seen};
 use crate::world::{Memory, World, assert_whole, formatted, hold};
 
+/// Gives a thread's process a table of descriptors, which it keeps.
+fn begin_table(member: &Member<'_, &World>) {
+    let root = member.root().expect("it is there");
+    let opened = member.open_node(&Caller::ROOT, root, 0).expect("there is room");
+    member.close(opened).expect("it is open");
+    member.retire().expect("it is whole");
+}
+
 #[test]
 fn names_are_made_whole_or_not_at_all() {
     let mut refused = 0;
@@ -21,8 +29,10 @@ fn names_are_made_whole_or_not_at_all() {
             let other = Member::new(arena, &world, 2, 2).expect("there are slots");
             let root = other.root().expect("it is there");
             let was = seen(case, &other);
+            begin_table(&member);
+            let before = assert_whole(&other);
             let (done, was_full) = world.full_after(takes, || (case.act)(&member, root));
-            assert_whole(&other);
+            let after = assert_whole(&other);
             if !was_full {
                 assert_eq!(done, Ok(()), "{}: {takes}", case.what);
                 break;
@@ -31,6 +41,9 @@ fn names_are_made_whole_or_not_at_all() {
             if let Err(why) = done {
                 assert_eq!(why, Errno::NOSPC, "{}: {takes}", case.what);
                 assert_eq!(seen(case, &other), was, "{}: {takes}", case.what);
+                if case.steps == 1 {
+                    assert_eq!(after.lines_used, before.lines_used, "{}: {takes}", case.what);
+                }
                 assert_eq!((case.act)(&member, root), Ok(()), "{}: {takes}", case.what);
             }
             other.remove_at(&Caller::ROOT, root, b"sub", Remove::Directory).ok();
@@ -100,8 +113,10 @@ fn files_are_changed_whole_or_not_at_all() {
             let member = Member::new(arena, &world, 1, 1).expect("there are slots");
             let other = Member::new(arena, &world, 2, 2).expect("there are slots");
             let was = look(&other);
+            begin_table(&member);
+            let before = assert_whole(&other);
             let (done, was_full) = apply(&member, takes).expect("it is there");
-            assert_whole(&other);
+            let after = assert_whole(&other);
             if !was_full {
                 assert_eq!(done, Ok(()), "{what}: {takes}");
                 break;
@@ -109,6 +124,7 @@ fn files_are_changed_whole_or_not_at_all() {
             if done.is_err() {
                 assert_eq!(done, Err(Errno::NOSPC), "{what}: {takes}");
                 assert!(look(&other) == was, "{what}: {takes}");
+                assert_eq!(after.lines_used, before.lines_used, "{what}: {takes}");
                 assert_eq!(apply(&member, u32::MAX), Ok((Ok(()), false)), "{what}: {takes}");
                 assert_whole(&other);
             }

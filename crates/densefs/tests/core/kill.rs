@@ -17,18 +17,25 @@ pub(crate) struct Case {
     pub(crate) what: &'static str,
     entries: u32,
     /// How many separate steps of it a user can see.
-    steps: usize,
+    pub(crate) steps: usize,
     pub(crate) act: Act,
 }
 
 const LONG: &[u8] = &[b'l'; 255];
 
-pub(crate) const CASES: [Case; 15] = [
+pub(crate) const CASES: [Case; 17] = [
     Case { what: "the second name, which takes a table", entries: 0, steps: 1, act: make },
     Case { what: "a table grows", entries: 11, steps: 1, act: make },
     Case { what: "a table of several pages grows", entries: 9 * 128 - 1, steps: 1, act: make },
     Case { what: "a directory", entries: 5, steps: 1, act: make_directory },
     Case { what: "a long name", entries: 5, steps: 1, act: make_long },
+    Case { what: "a long name, for which a table grows", entries: 11, steps: 1, act: make_long },
+    Case {
+        what: "a long rename, for which a table grows",
+        entries: 11,
+        steps: 1,
+        act: |one, at| rename(one, entry(&at, b"3"), entry(&at, LONG)),
+    },
     Case { what: "another name", entries: 5, steps: 1, act: link },
     Case { what: "a name goes", entries: 20, steps: 1, act: remove },
     Case { what: "the last names of a directory go", entries: 4, steps: 3, act: remove_all },
