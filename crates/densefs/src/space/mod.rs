@@ -101,10 +101,7 @@ impl<S: Seams> Member<'_, S> {
         while self.cells.get() > 0 {
             self.give_oldest_cells_back(slot::CELLS_MAX)?;
         }
-        while self.runs.get() > 0 {
-            self.give_oldest_run_back()?;
-        }
-        Ok(())
+        self.give_runs_back()
     }
 
     /// Makes sure that an operation can return some lines and runs to the stock. The log must be
@@ -177,19 +174,63 @@ impl<S: Seams> Member<'_, S> {
     /// Makes sure that a run of this many lines is in stock, and returns where it is. It must be
     /// fewer than 64 lines, or whole pages. The log must be empty.
     pub(crate) fn obtain_run(&self, lines: u32) -> Result<Ref, Errno> {
-        self.obtain_run_besides(lines, Ref::NONE)
+        self.obtain_run_besides(lines, &[])
     }
 
-    /// Like [`Self::obtain_run`], but not the run `other`, which is needed as well.
-    pub(crate) fn obtain_run_besides(&self, lines: u32, other: Ref) -> Result<Ref, Errno> {
-        if let Some(found) = self.find_run(lines, other)? {
+    /// Like [`Self::obtain_run`], but none of the runs in `others`, which are needed as well.
+    pub(crate) fn obtain_run_besides(&self, lines: u32, others: &[Ref]) -> Result<Ref, Errno> {
+        if let Some(found) = self.find_run(lines, others)? {
             return Ok(found);
         }
         while self.runs.get() >= slot::RUNS_MAX {
             self.give_oldest_run_back()?;
         }
         self.in_some_zone(|zone| self.stock_run(zone, lines))?;
-        self.find_run(lines, other)?.ok_or(Errno::CORRUPT)
+        self.find_run(lines, others)?.ok_or(Errno::CORRUPT)
+    }
+
+    /// Makes sure that runs of all these numbers of lines are in stock at the same time, besides
+    /// the run `other`. There must be room for all in a stock. The log must be empty.
+    pub(crate) fn obtain_runs(&self, wanted: &[u32], other: Ref) -> Result<(), Errno> {
+        for _ in 0..=2 * slot::RUNS_MAX {
+            let (missing, spare) = self.compare_stock(wanted, other);
+            let Some(lines) = missing else { return Ok(()) };
+            if self.runs.get() < slot::RUNS_MAX {
+                self.in_some_zone(|zone| self.stock_run(zone, lines))?;
+            } else {
+                self.give_run_at_back(spare.ok_or(Errno::CORRUPT)?)?;
+            }
+        }
+        Err(Errno::CORRUPT)
+    }
+
+    /// The first of these runs that is not in stock, and the place of one that is not among them.
+    fn compare_stock(&self, wanted: &[u32], other: Ref) -> (Option<u32>, Option<usize>) {
+        let stock = self.run_stock.get();
+        let runs = stock.get(..self.runs.get() as usize).unwrap_or_default();
+        let (mut needed, mut spare) = (0_u32, None);
+        for (place, &run) in runs.iter().enumerate() {
+            let (at, lines) = run_of(run);
+            let mut same = wanted.iter().enumerate().filter(|&(_, &wanted)| wanted == lines);
+            if at == other {
+                continue;
+            }
+            match same.find(|&(number, _)| needed >> number & 1 == 0) {
+                Some((number, _)) => needed |= 1 << number,
+                None => spare = Some(place),
+            }
+        }
+        let mut all = wanted.iter().enumerate();
+        let missing = all.find(|&(number, _)| needed >> number & 1 == 0);
+        (missing.map(|(_, &lines)| lines), spare)
+    }
+
+    /// Returns all runs of the stock to their zones. The log must be empty.
+    pub(crate) fn give_runs_back(&self) -> Result<(), Errno> {
+        while self.runs.get() > 0 {
+            self.give_oldest_run_back()?;
+        }
+        Ok(())
     }
 
     /// Takes a run from the stock, in the log.
@@ -229,12 +270,12 @@ impl<S: Seams> Member<'_, S> {
         Ok(())
     }
 
-    /// A run in the stock with this many lines, other than `other`: the one that was added last.
-    fn find_run(&self, lines: u32, other: Ref) -> Result<Option<Ref>, Errno> {
+    /// A run in the stock with this many lines, not among `others`: the one that was added last.
+    fn find_run(&self, lines: u32, others: &[Ref]) -> Result<Option<Ref>, Errno> {
         let stock = self.run_stock.get();
         let runs = stock.get(..self.runs.get() as usize).ok_or(Errno::CORRUPT)?;
         let mut all = runs.iter().rev().map(|&run| run_of(run));
-        let found = all.find(|&(at, length)| length == lines && at != other);
+        let found = all.find(|&(at, length)| length == lines && !others.contains(&at));
         Ok(found.map(|(at, _)| at))
     }
 
