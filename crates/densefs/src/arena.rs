@@ -197,9 +197,22 @@ impl<'a> Arena<'a> {
     ///
     /// # Errors
     /// [`Errno::CORRUPT`] if any are outside the arena.
-    #[expect(unsafe_code, reason = "the bytes lie in the arena")]
     pub fn copy(&self, from: Ref, into: Ref, length: usize) -> Result<(), Errno> {
-        let (from, into) = (self.stretch(from, 0, length)?, self.stretch(into, 0, length)?);
+        self.copy_between(from, 0, into, 0, length)
+    }
+
+    /// Like [`Self::copy`], starting that many bytes after the start of each.
+    #[expect(unsafe_code, reason = "the bytes lie in the arena")]
+    pub(crate) fn copy_between(
+        &self,
+        from: Ref,
+        from_offset: usize,
+        into: Ref,
+        into_offset: usize,
+        length: usize,
+    ) -> Result<(), Errno> {
+        let from = self.stretch(from, from_offset, length)?;
+        let into = self.stretch(into, into_offset, length)?;
         compiler_fence(Ordering::SeqCst);
         // SAFETY: both ranges are that long; `copy` allows any overlap.
         unsafe { core::ptr::copy(from.as_ptr(), into.as_ptr(), length) };

@@ -344,23 +344,31 @@ pub(crate) mod content {
 
     /// Forms up to this one are the number of lines in the file's run; 0 if there is none.
     pub(crate) const RUN_MAX: u8 = 64;
-    /// From this form on, the file has a map of 2^(form - this) lines.
+    /// From this form on, the file has a map, whose root has 2^(form - this) lines.
     pub(crate) const MAP: u8 = 65;
-    /// The base-2 logarithm of the largest number of lines in a map.
-    pub(crate) const MAP_BITS_MAX: u32 = 16;
-    const _: () = assert!(MAP as u32 + MAP_BITS_MAX < super::cell::ANNEX as u32);
-    /// Words in a line of a map. Word 0 has the number of extents in its lowest bits, then the
-    /// number of lines of the last extent if that is less than a page, and in the high half the
-    /// page after the last one. Every other word is an extent: in the low half the page of the file
-    /// with which it begins, in the high half its first line, or 0 for a hole. It ends where the
-    /// next one begins.
+    /// The base-2 logarithm of the number of lines of every other node, and the largest for a root.
+    /// None in unit tests, so that small files have maps of several levels.
+    pub(crate) const NODE_BITS: u32 = if cfg!(test) { 0 } else { 4 };
+    const _: () = assert!(MAP as u32 + NODE_BITS < super::cell::ANNEX as u32);
+    /// Words in a line of a node. The first word of a node has the number of its entries in its
+    /// lowest bits, then its distance from the leaves; in the root also the number of lines of the
+    /// last extent if that is less than a page, and in the high half the page after the last one.
+    /// Every other word is an entry: in the low half the page of the file with which it begins, in
+    /// the high half, in leaves, the first line of the extent, or 0 for a hole; in other nodes, the
+    /// node below. It ends where the next one begins.
     pub(crate) const WORDS_PER_LINE: u32 = 8;
     pub(crate) const WORD: Field<u64> = Field::at(0);
-    /// The position in word 0 of the number of lines in a partial last page.
+    /// The mask for the number of entries.
+    pub(crate) const COUNT: u32 = (1 << LEVEL_SHIFT) - 1;
+    /// The position of the distance from the leaves, and its mask there.
+    pub(crate) const LEVEL_SHIFT: u32 = 16;
+    pub(crate) const LEVEL: u32 = (1 << (TAIL_SHIFT - LEVEL_SHIFT)) - 1;
+    /// The largest distance from the leaves. Nodes that have been split are at least half full, so
+    /// such a map has room for more extents than an arena has pages.
+    pub(crate) const LEVEL_MAX: u32 = 3;
+    /// The position of the number of lines in a partial last page.
     pub(crate) const TAIL_SHIFT: u32 = 26;
-    /// The mask for the number of extents.
-    pub(crate) const EXTENTS: u32 = (1 << TAIL_SHIFT) - 1;
-    const _: () = assert!(WORDS_PER_LINE << MAP_BITS_MAX <= EXTENTS);
+    const _: () = assert!(WORDS_PER_LINE << NODE_BITS <= COUNT && LEVEL_MAX <= LEVEL);
 }
 
 /// A bucket: twelve entries of a directory in one line.

@@ -56,6 +56,10 @@ mod space;
 mod stamp;
 mod tree;
 mod vectors;
+#[cfg(test)]
+#[path = "../tests/core/world.rs"]
+#[expect(dead_code, reason = "unit tests need less of it")]
+mod world;
 
 pub use arena::Arena;
 pub use content::{SIZE_MAX, SeekTarget};

@@ -1,7 +1,7 @@
 //! Freeing a file's content: truncation, and removal with the file.
 
-use super::map::Map;
-use super::{PAGE, PAGE_BYTES, SIZE_MAX, lines_of, map};
+use super::map::{Entry, Map};
+use super::{PAGE, PAGE_BYTES, SIZE_MAX, lines_of};
 use crate::annex::Inode;
 use crate::arena::{LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
@@ -45,8 +45,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let pages = u32::try_from(size.div_ceil(PAGE_BYTES)).map_err(|_| Errno::FBIG)?;
         while let Some(map) = self.map_of(inode.body)? {
             self.ready_to_give()?;
-            if map.extents == 0 {
-                self.give_run(map.at, map.lines())?;
+            if map.root.count == 0 {
+                self.give_run(map.root.at, map.root.lines())?;
                 self.put(inode.body_at, cell::DATA, 0_u32);
                 self.put(inode.body_at, cell::FORM, 0_u8);
                 self.put(inode.at, cell::SIZE, 0_u64);
@@ -54,7 +54,7 @@ impl<'a, S: Seams> Member<'a, S> {
             } else if map.end > pages {
                 self.cut_extent(inode, &map, pages, false)?;
             } else {
-                return Ok(());
+                return self.lower_root(inode);
             }
         }
         self.ready_to_give()?;
@@ -70,8 +70,8 @@ impl<'a, S: Seams> Member<'a, S> {
         pages: u32,
         keeps_size: bool,
     ) -> Result<(), Errno> {
-        let last = map.extents.checked_sub(1).ok_or(Errno::CORRUPT)?;
-        let (first, start) = self.extent(map, last)?;
+        let way = self.way_to(map, map.end)?;
+        let Entry { page: first, at: start } = self.map_entry(way.leaf(), way.step(0).index)?;
         if first >= map.end {
             return Err(Errno::CORRUPT);
         }
@@ -82,9 +82,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.give_run(run, lines)?;
         }
         let from = if start.is_some() { from } else { first.max(pages) };
-        let left = if from == first { last } else { map.extents };
-        let (header_at, field) = map.word(0);
-        self.put(header_at, field, map::header(left, 0, from));
+        self.put_shorter(map, from, from == first)?;
         if !keeps_size {
             let size = u64::from(from) * PAGE_BYTES;
             self.put(inode.at, cell::SIZE, size.min(inode.line.load(cell::SIZE)));

@@ -1,9 +1,11 @@
 //! Space in files: preallocation, punching holes, and finding data or holes.
 
-use super::map::{ExtentChange, Map};
-use super::{PAGE_BYTES, PAGE_LENGTH, SIZE_MAX, length, split};
+use super::balance::Joined;
+use super::edit::ExtentChange;
+use super::map::Map;
+use super::{PAGE, PAGE_BYTES, PAGE_LENGTH, SIZE_MAX, length, split};
 use crate::annex::Inode;
-use crate::arena::{LINE_BYTES, Line, Ref};
+use crate::arena::{LINE_BYTES, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{cell, slot, zone};
 use crate::member::{Member, Node};
@@ -27,6 +29,12 @@ struct FilledHoles {
     /// The first holes before that, as their first page and the page after their last.
     holes: [(u32, u32); FILLED_MAX],
     count: usize,
+    /// The lines of the file's run before, if it had no map.
+    run: Option<u32>,
+    /// The lines of its partial page before; 0 if it had none.
+    tail: u32,
+    /// The base-2 logarithm of the lines of its map's root before.
+    root_bits: u32,
 }
 
 /// How many holes are noted. A file with more of them keeps what others were filled with, if the
@@ -35,7 +43,14 @@ const FILLED_MAX: usize = 32;
 
 impl FilledHoles {
     fn new() -> Self {
-        Self { map_end: u32::MAX, holes: [(0, 0); FILLED_MAX], count: 0 }
+        Self {
+            map_end: u32::MAX,
+            holes: [(0, 0); FILLED_MAX],
+            count: 0,
+            run: None,
+            tail: 0,
+            root_bits: u32::MAX,
+        }
     }
 
     fn add(&mut self, page: u32, pages: u32) {
@@ -77,7 +92,7 @@ impl<'a, S: Seams> Member<'a, S> {
             if let Err(why) = self.allocate_locked(inode, offset, end, &mut filled) {
                 self.forget();
                 self.free_again(inode, &filled)?;
-                return Err(why);
+                return self.failed(why);
             }
             if !keeps_size && end > inode.line.load(cell::SIZE) {
                 self.put(inode.at, cell::SIZE, end);
@@ -138,9 +153,11 @@ impl<'a, S: Seams> Member<'a, S> {
             if end <= PAGE_LENGTH {
                 return self.lengthen_run(inode, end);
             }
+            filled.run = Some(inode.body.load(cell::FORM).into());
             self.begin_map(inode)?;
         }
-        filled.map_end = self.map_of(inode.body)?.ok_or(Errno::CORRUPT)?.end;
+        let map = self.map_of(inode.body)?.ok_or(Errno::CORRUPT)?;
+        (filled.map_end, filled.tail, filled.root_bits) = (map.end, map.tail, map.root.bits);
         while page <= last {
             self.ready_to_give()?;
             let map = self.map_of(inode.body)?.ok_or(Errno::CORRUPT)?;
@@ -154,7 +171,8 @@ impl<'a, S: Seams> Member<'a, S> {
                 let pages = location.pages.min(last - page + 1).min(zone::RUN_PAGES_MAX);
                 let (run, pages) = self.obtain_pages(pages)?;
                 self.zero_bytes(run, 0, pages as usize * PAGE_LENGTH)?;
-                self.put_extent(inode, &map, ExtentChange { page, pages, run, tail: 0 })?;
+                let change = ExtentChange { page, pages, run, tail: 0, stays_apart: true };
+                self.put_extent(inode, &map, change)?;
                 self.commit();
                 filled.add(page, pages);
                 page += pages;
@@ -192,6 +210,9 @@ impl<'a, S: Seams> Member<'a, S> {
             };
             self.cut_extent(inode, &map, filled.map_end, true)?;
         }
+        if let Some(last) = filled.map_end.checked_sub(1) {
+            self.tidy(inode, last, Joined::Any)?;
+        }
         for &(mut page, end) in filled.holes.iter().take(filled.count).rev() {
             while page < end {
                 self.ready_to_give()?;
@@ -202,10 +223,62 @@ impl<'a, S: Seams> Member<'a, S> {
                     return Err(Errno::CORRUPT);
                 }
                 self.free_run_of_pages(inode, &map, page, pages, location.at)?;
+                self.tidy(inode, page, Joined::Any)?;
                 page += pages;
             }
         }
+        for shorten in [Self::shorten_again, Self::drop_map_again] {
+            match shorten(self, inode, filled) {
+                Ok(()) | Err(Errno::NOSPC) => {}
+                done => return done,
+            }
+        }
         Ok(())
+    }
+
+    /// Gives the root of the map and the last page the lines that they had before an allocation.
+    fn shorten_again(&self, inode: &Inode<'a>, filled: &FilledHoles) -> Result<(), Errno> {
+        self.shrink_root(inode, filled.root_bits)?;
+        let Some(map) = self.map_of(inode.body)? else { return Ok(()) };
+        if map.tail > 0 || filled.tail == 0 {
+            return Ok(());
+        }
+        self.ready_to_give()?;
+        let run = self.obtain_run(filled.tail)?;
+        self.copy_last_page(&map, run, filled.tail)?;
+        self.put_tail(&map, run, filled.tail)?;
+        self.commit();
+        Ok(())
+    }
+
+    /// Gives a file that had no map before an allocation its run.
+    fn drop_map_again(&self, inode: &Inode<'a>, filled: &FilledHoles) -> Result<(), Errno> {
+        let Some(map) = self.map_of(inode.body)? else { return Ok(()) };
+        let Some(lines) = filled.run else { return Ok(()) };
+        self.ready_to_give()?;
+        let mut run = Ref::NONE;
+        if lines > 0 {
+            run = self.locate_page(&map, 0)?.at;
+        }
+        if (1..PAGE).contains(&lines) {
+            run = self.obtain_run(lines)?;
+            let page = self.copy_last_page(&map, run, lines)?;
+            self.take_run(run)?;
+            self.give_run(page, PAGE)?;
+        }
+        self.give_run(map.root.at, map.root.lines())?;
+        self.put(inode.body_at, cell::DATA, run.0);
+        self.put(inode.body_at, cell::FORM, u8::from_bits(lines.into()));
+        self.commit();
+        Ok(())
+    }
+
+    /// Copies the first lines of the last page to a run; returns where that page is.
+    fn copy_last_page(&self, map: &Map, run: Ref, lines: u32) -> Result<Ref, Errno> {
+        let last = map.end.checked_sub(1).ok_or(Errno::CORRUPT)?;
+        let page = self.locate_page(map, last)?.at;
+        self.arena().copy(page, run, lines as usize * LINE_BYTES)?;
+        Ok(page)
     }
 
     /// Makes a hole of whole pages that are contiguous.
@@ -272,6 +345,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let pages = if map.is_tail(page) { 1 } else { pages.min(zone::RUN_PAGES_MAX) };
         self.free_run_of_pages(inode, map, page, pages, location.at)?;
+        self.tidy(inode, page, Joined::Small)?;
         Ok((start + u64::from(pages) * PAGE_BYTES).min(end))
     }
 

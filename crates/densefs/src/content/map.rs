@@ -1,23 +1,45 @@
-//! The map of a file of more than a page: its extents in file order.
+//! The map of a file of more than a page: its extents in file order, including holes, so that each
+//! ends where the next begins.
+//!
+//! A map is a B+-tree of nodes with up to 127 entries. A map of few extents is a single node, its
+//! root, which alone may be smaller than a full node. An entry of a leaf is an extent; one of any
+//! other node is a node of the level below, with the page with which that begins. Edits never
+//! change the page with which a node begins, so they never go further up than the parent.
 
-use crate::annex::Inode;
 use crate::arena::{Field, LINE_BYTES, LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{cell, content};
 use crate::member::Member;
 use crate::seams::Seams;
 
+/// A node of a map.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MapNode {
+    pub(super) at: Ref,
+    /// The base-2 logarithm of its number of lines.
+    pub(super) bits: u32,
+    /// How far it is from the leaves.
+    pub(super) level: u32,
+    /// How many entries it has.
+    pub(super) count: u32,
+}
+
 /// A map.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Map {
-    pub(super) at: Ref,
-    pub(super) bits: u32,
-    /// How many extents it has, including holes.
-    pub(super) extents: u32,
+    pub(super) root: MapNode,
     /// The page after the last one.
     pub(super) end: u32,
     /// The number of lines of the last extent if that is a partial page; otherwise 0.
     pub(super) tail: u32,
+}
+
+/// An entry: the page of the file with which it begins, and where it is stored. For a leaf, that
+/// is the first line of the extent, or none for a hole; for other nodes, the node below.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) page: u32,
+    pub(super) at: Ref,
 }
 
 /// Where a page of a file is stored.
@@ -31,53 +53,125 @@ pub(super) struct Location {
     pub(super) bytes: u64,
 }
 
-/// Pages of a file that move.
+/// A node on the way to a page, and which of its entries leads there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ExtentChange {
-    pub(super) page: u32,
-    pub(super) pages: u32,
-    /// The run in stock that they move to; none for a hole.
-    pub(super) run: Ref,
-    /// The number of lines if it is a partial page; otherwise 0.
-    pub(super) tail: u32,
+pub(super) struct Step {
+    pub(super) node: MapNode,
+    pub(super) index: u32,
 }
 
-impl Map {
-    /// The position of a word of the map.
+/// The way from the root of a map to the extent with a page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    pub(super) map: Map,
+    /// By level, the leaf first.
+    steps: [Step; content::LEVEL_MAX as usize + 1],
+    /// The page after the extent.
+    pub(super) end: u32,
+}
+
+impl MapNode {
+    /// Entries that a node other than the root has room for.
+    pub(super) const ROOM: u32 = Self::room_of(content::NODE_BITS);
+
+    /// Entries that a node of 2^`bits` lines has room for.
+    const fn room_of(bits: u32) -> u32 {
+        (content::WORDS_PER_LINE << bits) - 1
+    }
+
+    /// The position of a word of the node, of which the first is its header.
     pub(super) fn word(&self, index: u32) -> (Ref, Field<u64>) {
-        word_of(self.at, index)
+        let within = (index % content::WORDS_PER_LINE) as usize;
+        (self.at.plus(index / content::WORDS_PER_LINE), content::WORD.element(within))
     }
 
-    /// How many extents it has room for.
+    /// How many entries it has room for.
     pub(super) fn room(&self) -> u32 {
-        (content::WORDS_PER_LINE << self.bits) - 1
+        Self::room_of(self.bits)
     }
 
-    /// How many lines the map takes.
+    /// How many lines it takes.
     pub(super) fn lines(&self) -> u32 {
         1 << self.bits
     }
 
+    /// The least size with room for this many entries that is not smaller than this node's.
+    pub(super) fn bits_for(&self, count: u32) -> u32 {
+        let mut bits = self.bits;
+        while bits != content::NODE_BITS && Self::room_of(bits) < count {
+            bits += 1;
+        }
+        bits
+    }
+}
+
+impl Map {
     /// Whether this page is the partial page at the end.
     pub(super) fn is_tail(&self, page: u32) -> bool {
         self.tail > 0 && page.checked_add(1) == Some(self.end)
     }
+
+    /// The header of the root, with this many entries.
+    pub(super) fn header(&self, count: u32) -> u64 {
+        let tail = u64::from(self.tail) << content::TAIL_SHIFT;
+        MapNode { count, ..self.root }.header() | tail | u64::from(self.end) << 32
+    }
 }
 
-/// Word 0 of a map.
-pub(super) fn header(extents: u32, tail: u32, end: u32) -> u64 {
-    u64::from(extents) | u64::from(tail) << content::TAIL_SHIFT | u64::from(end) << 32
+impl MapNode {
+    /// The header of a node that is not the root.
+    pub(super) fn header(&self) -> u64 {
+        u64::from(self.count) | u64::from(self.level) << content::LEVEL_SHIFT
+    }
 }
 
-/// The position of a word of the map that begins at `at`.
-fn word_of(at: Ref, index: u32) -> (Ref, Field<u64>) {
-    let within = (index % content::WORDS_PER_LINE) as usize;
-    (at.plus(index / content::WORDS_PER_LINE), content::WORD.element(within))
+impl Entry {
+    /// A hole that begins with this page.
+    pub(super) fn hole(page: u32) -> Self {
+        Self { page, at: Ref::NONE }
+    }
+
+    pub(super) fn from_word(word: u64) -> Self {
+        Self { page: u32::from_bits(word), at: Ref(u32::from_bits(word >> 32)) }
+    }
+
+    pub(super) fn word(self) -> u64 {
+        u64::from(self.page) | u64::from(self.at.0) << 32
+    }
+
+    /// What is left of an extent from this page on.
+    pub(super) fn rest_at(self, page: u32) -> Result<Self, Errno> {
+        // A hole can be longer than any run of lines.
+        let before = page.checked_sub(self.page).ok_or(Errno::CORRUPT)?;
+        let at = if self.at.is_some() { self.at.plus(super::lines_of(before)?) } else { self.at };
+        Ok(Self { page, at })
+    }
+
+    /// Whether this extent, if it ends where `next` begins, and `next` are one.
+    pub(super) fn continues_in(self, next: Self) -> bool {
+        let there = self.rest_at(next.page);
+        self.at.is_some() == next.at.is_some() && there.is_ok_and(|there| there.at == next.at)
+    }
 }
 
-/// The word that encodes an extent.
-pub(super) fn extent(page: u32, at: Ref) -> u64 {
-    u64::from(page) | u64::from(at.0) << 32
+impl Way {
+    /// The step at this level; the leaf if there is no such level.
+    pub(super) fn step(&self, level: u32) -> &Step {
+        let [leaf, ..] = &self.steps;
+        self.steps.get(level as usize).unwrap_or(leaf)
+    }
+
+    /// The header of the node at this level, with this many entries.
+    pub(super) fn header(&self, level: u32, count: u32) -> u64 {
+        if level == self.map.root.level {
+            return self.map.header(count);
+        }
+        MapNode { count, ..self.step(level).node }.header()
+    }
+
+    pub(super) fn leaf(&self) -> &MapNode {
+        &self.step(0).node
+    }
 }
 
 impl<'a, S: Seams> Member<'a, S> {
@@ -86,76 +180,56 @@ impl<'a, S: Seams> Member<'a, S> {
         let Some(bits) = body.load(cell::FORM).checked_sub(content::MAP) else {
             return Ok(None);
         };
-        let bits = u32::from(bits).min(content::MAP_BITS_MAX);
-        let at = Ref(body.load(cell::DATA));
-        let header = self.line(at)?.load(content::WORD);
-        let low = u32::from_bits(header);
-        let mut map = Map { at, bits, extents: 0, end: u32::from_bits(header >> 32), tail: 0 };
-        map.extents = (low & content::EXTENTS).min(map.room());
-        map.tail = low >> content::TAIL_SHIFT;
-        Ok(Some(map))
-    }
-
-    /// The page with which an extent begins, and its first line.
-    pub(super) fn extent(&self, map: &Map, number: u32) -> Result<(u32, Ref), Errno> {
-        let (at, field) = map.word(number + 1);
-        let word = self.line(at)?.load(field);
-        Ok((u32::from_bits(word), Ref(u32::from_bits(word >> 32))))
-    }
-
-    /// Calls `act` for the map itself, if the file has one, and for every extent that is not a
-    /// hole.
-    pub(crate) fn each_run(
-        &self,
-        body: Line<'_>,
-        mut act: impl FnMut(Ref, u32),
-    ) -> Result<(), Errno> {
-        let Some(map) = self.map_of(body)? else { return Ok(()) };
-        act(map.at, map.lines());
-        for number in 0..map.extents {
-            let (first, at) = self.extent(&map, number)?;
-            let next = number + 1;
-            let end = if next < map.extents { self.extent(&map, next)?.0 } else { map.end };
-            let pages = end.checked_sub(first).filter(|&pages| pages > 0).ok_or(Errno::CORRUPT)?;
-            if at.is_some() {
-                let is_tail = next == map.extents && map.tail > 0;
-                let lines = pages.checked_mul(LINES_PER_PAGE).ok_or(Errno::CORRUPT)?;
-                act(at, if is_tail { map.tail } else { lines });
-            }
+        let (at, bits) = (Ref(body.load(cell::DATA)), u32::from(bits));
+        if bits > content::NODE_BITS {
+            return Err(Errno::CORRUPT);
         }
-        Ok(())
+        let root = MapNode { at, bits, level: 0, count: 0 };
+        let header = self.line(root.at)?.load(content::WORD);
+        let root = Self::filled_in(root, u32::from_bits(header))?;
+        let tail = u32::from_bits(header) >> content::TAIL_SHIFT;
+        Ok(Some(Map { root, end: u32::from_bits(header >> 32), tail }))
     }
 
-    /// The last extent that begins at or before a page.
+    /// A node with the counts of its header.
     #[inline(always)]
-    fn number_of_extent(&self, map: &Map, page: u32) -> Result<u32, Errno> {
-        let (mut from, mut to) = (0, map.extents);
+    fn filled_in(node: MapNode, header: u32) -> Result<MapNode, Errno> {
+        let count = header & content::COUNT;
+        let level = header >> content::LEVEL_SHIFT & content::LEVEL;
+        if count > node.room() {
+            return Err(Errno::CORRUPT);
+        }
+        Ok(MapNode { count, level, ..node })
+    }
+
+    /// The node of a level to which an entry of the level above refers.
+    pub(super) fn node_of(&self, entry: Entry, level: u32) -> Result<MapNode, Errno> {
+        let node = MapNode { at: entry.at, bits: content::NODE_BITS, level: 0, count: 0 };
+        let header = u32::from_bits(self.line(node.at)?.load(content::WORD));
+        let node = Self::filled_in(node, header)?;
+        let is_level = node.level == level && level < content::LEVEL_MAX;
+        if node.count == 0 || !is_level || self.map_entry(&node, 0)?.page != entry.page {
+            return Err(Errno::CORRUPT);
+        }
+        Ok(node)
+    }
+
+    /// An entry of a node.
+    #[inline(always)]
+    pub(super) fn map_entry(&self, node: &MapNode, number: u32) -> Result<Entry, Errno> {
+        let (at, field) = node.word(number + 1);
+        Ok(Entry::from_word(self.line(at)?.load(field)))
+    }
+
+    /// The last entry of a node that begins at or before a page.
+    #[inline(always)]
+    fn number_of_entry(&self, node: &MapNode, page: u32) -> Result<u32, Errno> {
+        let (mut from, mut to) = (0, node.count);
         while to - from > 1 {
             let middle = from + (to - from) / 2;
-            if self.extent(map, middle)?.0 <= page { from = middle } else { to = middle }
+            if self.map_entry(node, middle)?.page <= page { from = middle } else { to = middle }
         }
         Ok(from)
-    }
-
-    /// Logs that pages become a hole: in place if they are a whole extent, which takes no space.
-    pub(super) fn put_hole(
-        &self,
-        inode: &Inode<'_>,
-        map: &Map,
-        page: u32,
-        pages: u32,
-    ) -> Result<(), Errno> {
-        let number = self.number_of_extent(map, page)?;
-        let next = number + 1;
-        if next < map.extents && self.extent(map, number)?.0 == page {
-            let end = self.extent(map, next)?.0;
-            if page.checked_add(pages) == Some(end) {
-                let (at, field) = map.word(number + 1);
-                self.put(at, field, extent(page, Ref::NONE));
-                return Ok(());
-            }
-        }
-        self.put_extent(inode, map, ExtentChange { page, pages, run: Ref::NONE, tail: 0 })
     }
 
     /// Looks up a page of the file.
@@ -168,10 +242,26 @@ impl<'a, S: Seams> Member<'a, S> {
                 bytes: u64::from(pages) * super::PAGE_BYTES,
             });
         }
-        let number = self.number_of_extent(map, page)?;
-        let (first, at) = self.extent(map, number)?;
+        if map.root.level > 0 {
+            return self.locate_below(map, page);
+        }
+        self.locate_in(&map.root, map.end, map, page)
+    }
+
+    /// Looks up a page in a map with several nodes.
+    #[inline(never)]
+    fn locate_below(&self, map: &Map, page: u32) -> Result<Location, Errno> {
+        let (leaf, end) = self.leaf_with(map, page)?;
+        self.locate_in(&leaf, end, map, page)
+    }
+
+    /// Looks up a page in a leaf, whose last extent ends before page `end`.
+    #[inline(always)]
+    fn locate_in(&self, leaf: &MapNode, end: u32, map: &Map, page: u32) -> Result<Location, Errno> {
+        let number = self.number_of_entry(leaf, page)?;
+        let Entry { page: first, at } = self.map_entry(leaf, number)?;
         let next = number + 1;
-        let end = if next < map.extents { self.extent(map, next)?.0 } else { map.end };
+        let end = if next < leaf.count { self.map_entry(leaf, next)?.page } else { end };
         if first > page || end <= page {
             return Err(Errno::CORRUPT);
         }
@@ -186,141 +276,97 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(Location { at, pages, bytes: lines * LINE_BYTES as u64 })
     }
 
-    /// Logs that pages of a file move. They must have been a hole, or all in one extent. No page
-    /// can follow a partial page. The log must be empty.
-    pub(super) fn put_extent(
-        &self,
-        inode: &Inode<'_>,
-        map: &Map,
-        change: ExtentChange,
-    ) -> Result<(), Errno> {
-        if change.page < map.end {
-            let bits = if map.extents + 2 > map.room() { map.bits + 1 } else { map.bits };
-            return self.rewrite(inode, map, bits, change);
+    /// The leaf with a page, and the page after its last one.
+    fn leaf_with(&self, map: &Map, page: u32) -> Result<(MapNode, u32), Errno> {
+        let (mut node, mut end) = (map.root, map.end);
+        for level in (0..map.root.level).rev() {
+            let number = self.number_of_entry(&node, page)?;
+            if number + 1 < node.count {
+                end = self.map_entry(&node, number + 1)?.page;
+            }
+            node = self.node_of(self.map_entry(&node, number)?, level)?;
         }
-        let new_hole = u32::from(change.page > map.end);
-        let continues = change.tail == 0 && new_hole == 0 && map.extents > 0 && {
-            let (first, at) = self.extent(map, map.extents - 1)?;
-            let since = change.page.checked_sub(first).ok_or(Errno::CORRUPT)?;
-            at.is_some() && at.plus(super::lines_of(since)?) == change.run
+        Ok((node, end))
+    }
+
+    /// The way to a page, or to the last extent if that ends before.
+    pub(super) fn way_to(&self, map: &Map, page: u32) -> Result<Way, Errno> {
+        let root = Step { node: map.root, index: 0 };
+        let mut way = Way { map: *map, steps: [root; _], end: map.end };
+        let mut node = map.root;
+        for level in (0..=map.root.level).rev() {
+            let index = self.number_of_entry(&node, page)?;
+            if index + 1 < node.count {
+                way.end = self.map_entry(&node, index + 1)?.page;
+            }
+            *way.steps.get_mut(level as usize).ok_or(Errno::CORRUPT)? = Step { node, index };
+            if level > 0 {
+                node = self.node_of(self.map_entry(&node, index)?, level - 1)?;
+            }
+        }
+        Ok(way)
+    }
+
+    /// Calls `act` for every node of the map, if the file has one, and for every extent that is not
+    /// a hole.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if this is no map: if extents do not follow each other, or a node is not
+    /// where its parent says.
+    pub(crate) fn each_run(
+        &self,
+        body: Line<'_>,
+        mut act: impl FnMut(Ref, u32),
+    ) -> Result<(), Errno> {
+        let Some(map) = self.map_of(body)? else { return Ok(()) };
+        let mut last = None;
+        self.each_extent(&map.root, &mut last, &mut act)?;
+        let Some(last) = last else {
+            return if map.end == 0 && map.tail == 0 { Ok(()) } else { Err(Errno::CORRUPT) };
         };
-        let added = if continues { 0 } else { 1 + new_hole };
-        if map.extents + added > map.room() {
-            return self.rewrite(inode, map, map.bits + 1, change);
-        }
-        self.take_run(change.run)?;
-        if new_hole > 0 {
-            let (at, field) = map.word(map.extents + 1);
-            self.put(at, field, extent(map.end, Ref::NONE));
-        }
-        if !continues {
-            let (at, field) = map.word(map.extents + 1 + new_hole);
-            self.put(at, field, extent(change.page, change.run));
-        }
-        let end = change.page.checked_add(change.pages).ok_or(Errno::FBIG)?;
-        let (header_at, field) = map.word(0);
-        self.put(header_at, field, header(map.extents + added, change.tail, end));
-        Ok(())
-    }
-
-    /// Logs that the last extent, a partial page, moves to another run, which is in stock and has
-    /// more lines, or a full page.
-    pub(super) fn put_tail(&self, map: &Map, run: Ref, lines: u32) -> Result<(), Errno> {
-        let last = map.extents.checked_sub(1).ok_or(Errno::CORRUPT)?;
-        let (page, old) = self.extent(map, last)?;
-        let tail = if lines < LINES_PER_PAGE { lines } else { 0 };
-        self.take_run(run)?;
-        self.give_run(old, map.tail)?;
-        let (at, field) = map.word(last + 1);
-        self.put(at, field, extent(page, run));
-        let (at, field) = map.word(0);
-        self.put(at, field, header(map.extents, tail, map.end));
-        Ok(())
-    }
-
-    /// Writes a new map of 2^`bits` lines that includes a change, and logs that the file uses it.
-    fn rewrite(
-        &self,
-        inode: &Inode<'_>,
-        map: &Map,
-        bits: u32,
-        change: ExtentChange,
-    ) -> Result<(), Errno> {
-        if bits > content::MAP_BITS_MAX {
-            return Err(Errno::FBIG);
-        }
-        let at = self.obtain_run_besides(1 << bits, &[change.run])?;
-        self.zero(at, 1 << bits)?;
-        let mut new =
-            Extents { at, count: 0, room: (content::WORDS_PER_LINE << bits) - 1, is_hole: false };
-        let ExtentChange { page, pages, run, tail } = change;
-        let behind = page.checked_add(pages).ok_or(Errno::FBIG)?;
-        let mut is_added = false;
-        for number in 0..map.extents {
-            let (first, start) = self.extent(map, number)?;
-            let next = number + 1;
-            let end = if next < map.extents { self.extent(map, next)?.0 } else { map.end };
-            if is_added || page < first || end < behind {
-                new.add(self, first, start)?;
-                continue;
-            }
-            is_added = true;
-            if first < page {
-                new.add(self, first, start)?;
-            }
-            new.add(self, page, run)?;
-            if behind < end {
-                // A hole can be longer than any run of lines.
-                let start = if start.is_some() {
-                    start.plus(super::lines_of(behind - first)?)
-                } else {
-                    start
-                };
-                new.add(self, behind, start)?;
-            }
-        }
-        if !is_added {
-            if page > map.end {
-                new.add(self, map.end, Ref::NONE)?;
-            }
-            new.add(self, page, run)?;
-        }
-        let end = map.end.max(behind);
-        let tail = if behind < map.end { map.tail } else { tail };
-        self.fill(self.line(at)?, content::WORD, header(new.count, tail, end));
-        if run.is_some() {
-            self.take_run(run)?;
-        }
-        self.take_run(at)?;
-        self.give_run(map.at, map.lines())?;
-        self.put(inode.body_at, cell::DATA, at.0);
-        self.put(inode.body_at, cell::FORM, content::MAP + u8::from_bits(u64::from(bits)));
-        Ok(())
-    }
-}
-
-/// Builds the extents of a new map, one by one.
-struct Extents {
-    at: Ref,
-    count: u32,
-    room: u32,
-    /// Whether the last one is a hole.
-    is_hole: bool,
-}
-
-impl Extents {
-    fn add<S: Seams>(&mut self, member: &Member<'_, S>, page: u32, at: Ref) -> Result<(), Errno> {
-        // Adjacent holes are merged.
-        if self.is_hole && !at.is_some() {
-            return Ok(());
-        }
-        self.is_hole = !at.is_some();
-        self.count += 1;
-        if self.count > self.room {
+        let is_one_page = last.page.checked_add(1) == Some(map.end);
+        if map.tail > 0 && !(is_one_page && last.at.is_some()) {
             return Err(Errno::CORRUPT);
         }
-        let (line, field) = word_of(self.at, self.count);
-        member.fill(member.line(line)?, field, extent(page, at));
+        extent_ends(last, map.end, map.tail, &mut act)
+    }
+
+    /// Calls `act` for a node and those below, and for every extent before the last one, which it
+    /// leaves in `last`.
+    fn each_extent(
+        &self,
+        node: &MapNode,
+        last: &mut Option<Entry>,
+        act: &mut impl FnMut(Ref, u32),
+    ) -> Result<(), Errno> {
+        act(node.at, node.lines());
+        for number in 0..node.count {
+            let entry = self.map_entry(node, number)?;
+            if let Some(below) = node.level.checked_sub(1) {
+                self.each_extent(&self.node_of(entry, below)?, last, act)?;
+                continue;
+            }
+            match last.replace(entry) {
+                Some(before) => extent_ends(before, entry.page, 0, act)?,
+                None if entry.page > 0 => return Err(Errno::CORRUPT),
+                None => {}
+            }
+        }
         Ok(())
     }
+}
+
+/// Calls `act` for an extent that ends before a page, and has only `tail` lines unless that is 0.
+fn extent_ends(
+    extent: Entry,
+    end: u32,
+    tail: u32,
+    act: &mut impl FnMut(Ref, u32),
+) -> Result<(), Errno> {
+    let pages = end.checked_sub(extent.page).filter(|&pages| pages > 0).ok_or(Errno::CORRUPT)?;
+    if extent.at.is_some() {
+        let lines = super::lines_of(pages)?;
+        act(extent.at, if tail > 0 { tail } else { lines });
+    }
+    Ok(())
 }

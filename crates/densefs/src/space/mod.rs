@@ -111,10 +111,7 @@ impl<S: Seams> Member<'_, S> {
         while self.cells.get() > 0 {
             self.give_cells_back(0, slot::CELLS_MAX)?;
         }
-        while self.runs.get() > 0 {
-            self.give_oldest_run_back()?;
-        }
-        Ok(())
+        self.give_runs_back()
     }
 
     /// Makes sure that an operation can return some lines and runs to the stock. The log must be
@@ -201,6 +198,50 @@ impl<S: Seams> Member<'_, S> {
         }
         self.in_some_zone(|zone| self.stock_run(zone, lines))?;
         self.find_run(lines, others)?.ok_or(Errno::CORRUPT)
+    }
+
+    /// Makes sure that runs of all these numbers of lines are in stock at the same time, besides
+    /// the run `other`. There must be room for all in a stock. The log must be empty.
+    pub(crate) fn obtain_runs(&self, wanted: &[u32], other: Ref) -> Result<(), Errno> {
+        for _ in 0..=2 * slot::RUNS_MAX {
+            let (missing, spare) = self.compare_stock(wanted, other);
+            let Some(lines) = missing else { return Ok(()) };
+            if self.runs.get() < slot::RUNS_MAX {
+                self.in_some_zone(|zone| self.stock_run(zone, lines))?;
+            } else {
+                self.give_run_at_back(spare.ok_or(Errno::CORRUPT)?)?;
+            }
+        }
+        Err(Errno::CORRUPT)
+    }
+
+    /// The first of these runs that is not in stock, and the place of one that is not among them.
+    fn compare_stock(&self, wanted: &[u32], other: Ref) -> (Option<u32>, Option<usize>) {
+        let stock = self.run_stock.get();
+        let runs = stock.get(..self.runs.get() as usize).unwrap_or_default();
+        let (mut needed, mut spare) = (0_u32, None);
+        for (place, &run) in runs.iter().enumerate() {
+            let (at, lines) = run_of(run);
+            let mut same = wanted.iter().enumerate().filter(|&(_, &wanted)| wanted == lines);
+            if at == other || self.is_reserved(at) {
+                continue;
+            }
+            match same.find(|&(number, _)| needed >> number & 1 == 0) {
+                Some((number, _)) => needed |= 1 << number,
+                None => spare = Some(place),
+            }
+        }
+        let mut all = wanted.iter().enumerate();
+        let missing = all.find(|&(number, _)| needed >> number & 1 == 0);
+        (missing.map(|(_, &lines)| lines), spare)
+    }
+
+    /// Returns all runs of the stock to their zones. The log must be empty.
+    pub(crate) fn give_runs_back(&self) -> Result<(), Errno> {
+        while self.runs.get() > 0 {
+            self.give_oldest_run_back()?;
+        }
+        Ok(())
     }
 
     /// Takes a run from the stock, in the log.

@@ -288,3 +288,36 @@ fn a_hole_of_256_gib_is_written_into() {
     assert_eq!(member.truncate(file, 1 << 38), Ok(()));
     assert_whole(&member);
 }
+
+/// Pages written in any order are found again, and the map takes little space beside them.
+#[test]
+fn pages_are_written_in_any_order() {
+    let (mut memory, world) = formatted(8192);
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    let file = open(&member).node;
+    let before = assert_whole(&member);
+    let pages = 6_000_u64;
+    // Backwards, and in steps that have no factor in common with the number of pages.
+    let orders = [|page| 5_999 - page, |page: u64| page * 2_401 % 6_000];
+    for order in orders {
+        for number in 0..pages {
+            let (page, bytes) = (order(number), (order(number) + 1).to_le_bytes());
+            let written = member.write_at(file, page * 4_096 + 2_000, &bytes);
+            assert_eq!(written, Ok(bytes.len()), "{page}");
+        }
+        assert_whole(&member);
+        let blocks = member.stat(file).expect("it is open").blocks;
+        let nodes = blocks.checked_sub(8 * pages).expect("it has all pages");
+        assert!(nodes < 8 * pages / 50, "{nodes} blocks for nodes");
+        for page in 0..pages {
+            let mut bytes = [0; 8];
+            assert_eq!(member.read_at(file, page * 4_096 + 2_000, &mut bytes), Ok(8));
+            assert_eq!(u64::from_le_bytes(bytes), page + 1);
+        }
+        assert_eq!(member.punch(file, 4_096, 5_000 * 4_096), Ok(()));
+        let nodes = member.stat(file).expect("it is open").blocks - 8 * (pages - 5_000);
+        assert!(nodes < 8 * pages / 100, "{nodes} blocks for nodes of fewer pages");
+        assert_eq!(member.truncate(file, 0), Ok(()));
+        assert_eq!(assert_whole(&member).lines_used, before.lines_used);
+    }
+}

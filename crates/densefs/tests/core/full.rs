@@ -224,7 +224,7 @@ fn refused_allocations(memory: &Memory, ranges: &[(u64, u64)]) -> u32 {
                 refused += 1;
                 assert_eq!(why, Errno::NOSPC);
                 let (blocks_now, now) = seen();
-                // The partial page may have become a whole one.
+                // The partial page has become a whole one if not even a line can be had.
                 assert!((blocks..=blocks + 8).contains(&blocks_now), "{offset} {length}: {takes}");
                 assert!(now == was, "{offset} {length}: {takes}");
             }
@@ -326,4 +326,91 @@ fn more_files_than_the_reserve_has_room_for_are_refused() {
     assert_eq!((why, second.len()), (Errno::NFILE, first.len()));
     member.reap(1).expect("it is whole");
     assert_whole(&member);
+}
+
+/// An allocation that takes all there is, and then needs more, leaves everything as it was.
+#[test]
+fn an_allocation_that_takes_all_keeps_nothing() {
+    let mut fragmented = with_a_file();
+    fill_but_single_pages(&mut fragmented);
+    for memory in [with_a_file(), fragmented] {
+        let (mut memory, world) = (memory.copy(), World::default());
+        let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+        let root = member.root().expect("it is there");
+        let file = hold(&member, root, b"file").expect("it is there");
+        for from in [1_u64, 41, 100] {
+            member.retire().expect("it is whole");
+            let free = u64::from(member.pages().expect("it is whole").1);
+            let seen = || {
+                let blocks = member.stat(file.node).map(|stat| stat.blocks);
+                (blocks, member.pages(), assert_whole(&member).lines_used)
+            };
+            let was = seen();
+            // That is more than there is, but not by so much that it is refused before it begins.
+            let done = member.allocate(file.node, from * 4_096, (free + 6) * 4_096, true);
+            assert_eq!(done, Err(Errno::NOSPC));
+            assert_eq!(seen(), was, "from page {from} on");
+        }
+    }
+}
+
+/// A write that fails, wherever it does, leaves the file and the arena the space that they had.
+#[test]
+fn a_write_that_fails_keeps_nothing() {
+    // What the file has before: an offset and a length.
+    let files = [
+        &[][..],
+        &[(0, 100)],
+        &[(0, 4_096)],
+        &[(0, 5_000)],
+        &[(20_480, 70)],
+        &[(0, 4_096), (40_960, 4_096), (20_480, 4_096), (81_920, 1)],
+    ];
+    let writes = [(0, 5_000), (4_096, 10), (4_200, 20_000), (8_192, 9_000), (65_536, 4_096)];
+    let mut refused = 0;
+    for before in files {
+        for (offset, length) in writes {
+            refused += refused_writes(before, offset, length);
+        }
+    }
+    assert!(refused > 50, "only {refused} were refused");
+}
+
+/// Writes with so little space that it fails; returns how often it did.
+fn refused_writes(before: &[(u64, usize)], offset: u64, length: usize) -> u32 {
+    let (mut memory, world) = formatted(256);
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    let root = member.root().expect("it is there");
+    let mut refused = 0;
+    for takes in 0.. {
+        member.make_at(&Caller::ROOT, root, b"file", FILE | 0o600).expect("there is room");
+        let file = hold(&member, root, b"file").expect("it is there");
+        for &(offset, length) in before {
+            let written = member.write_at(file.node, offset, &vec![1; length]);
+            assert_eq!(written, Ok(length));
+        }
+        let seen = || {
+            let report = assert_whole(&member);
+            let stat = member.stat(file.node).expect("it is whole");
+            (stat, report.lines_used, report.lines_in_stock)
+        };
+        let content = look(&member);
+        member.retire().expect("it is whole");
+        let was = seen();
+        let write = || member.write_at(file.node, offset, &vec![2; length]);
+        let (done, was_full) = world.full_after(takes, write);
+        if done.is_err() {
+            refused += 1;
+            assert_eq!(done, Err(Errno::NOSPC));
+            assert_eq!(seen(), was, "{before:?} {offset} {length}: {takes}");
+            assert!(look(&member) == content, "{before:?} {offset} {length}: {takes}");
+        }
+        assert_whole(&member);
+        member.close(file.descriptor).expect("it is open");
+        member.remove_at(&Caller::ROOT, root, b"file", Remove::Name).expect("it is there");
+        if !was_full {
+            break;
+        }
+    }
+    refused
 }

@@ -1,10 +1,12 @@
 //! The environment of a test: a clock that counts, space that runs out, and threads that die on
 //! command.
 
+use std::boxed::Box;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicU32;
+use std::vec;
 
 use densefs::format::{FormatRequest, make};
 use densefs::modes::{Caller, Mode};
