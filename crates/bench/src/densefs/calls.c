@@ -6,6 +6,7 @@
 #include <densefs.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,6 +72,49 @@ static void metadata(void)
                    i % 2 ? "file00000001" : "other0000001"));
 }
 
+/* The same calls with paths of several names: below one directory, and below eight. */
+static void paths(const char *depth, const char *above)
+{
+    struct stat stat_;
+    char what[64], dense[128], plain[128], other[128], other_plain[128];
+    for (const char *slash = above; (slash = strchr(slash + 1, '/'));) {
+        snprintf(dense, sizeof dense, "%.*s", (int)(slash - above), above);
+        dfs_mkdir(dense, 0755);
+        mkdir(dense + 1, 0755);
+    }
+    /* A path of tmpfs is relative: it has the same directories below the working directory. */
+    snprintf(dense, sizeof dense, "%sfile00000001", above);
+    snprintf(other, sizeof other, "%sother0000001", above);
+    snprintf(plain, sizeof plain, "%s", dense + 1);
+    snprintf(other_plain, sizeof other_plain, "%s", other + 1);
+    must(dfs_close(dfs_open(dense, O_RDWR | O_CREAT, 0644)) == 0, "dfs_open");
+    must(close(open(plain, O_RDWR | O_CREAT, 0644)) == 0, "open");
+    snprintf(what, sizeof what, "stat %s", depth);
+    COMPARE(what, 20000, dfs_stat(dense, &stat_), stat(plain, &stat_));
+    snprintf(what, sizeof what, "rename %s", depth);
+    COMPARE(what, 5000, dfs_rename(i % 2 ? other : dense, i % 2 ? dense : other),
+            rename(i % 2 ? other_plain : plain, i % 2 ? plain : other_plain));
+    snprintf(what, sizeof what, "create+close+unlink %s", depth);
+    COMPARE(what, 5000,
+            (dfs_close(dfs_open(other, O_RDWR | O_CREAT, 0644)), dfs_unlink(other)),
+            (close(open(other_plain, O_RDWR | O_CREAT, 0644)), unlink(other_plain)));
+    snprintf(what, sizeof what, "mkdir+rmdir %s", depth);
+    COMPARE(what, 5000, (dfs_mkdir(other, 0755), dfs_rmdir(other)),
+            (mkdir(other_plain, 0755), rmdir(other_plain)));
+}
+
+static void locks(void)
+{
+    int dense = dfs_open("locked", O_RDWR | O_CREAT, 0644);
+    int plain = open("locked", O_RDWR | O_CREAT, 0644);
+    struct flock lock = {.l_type = F_WRLCK}, unlock = {.l_type = F_UNLCK};
+    must(dense >= 0 && plain >= 0, "open");
+    COMPARE("fcntl lock+unlock", 5000,
+            (dfs_fcntl(dense, F_SETLK, &lock), dfs_fcntl(dense, F_SETLK, &unlock)),
+            (fcntl(plain, F_SETLK, &lock), fcntl(plain, F_SETLK, &unlock)));
+    must(dfs_close(dense) == 0 && close(plain) == 0, "close");
+}
+
 static void content(void)
 {
     int dense = dfs_open("data", O_RDWR | O_CREAT, 0644);
@@ -85,6 +129,24 @@ static void content(void)
     COMPARE("pwrite 4 KiB", 20000, dfs_pwrite(dense, page, PAGE, 0),
             must(pwrite(plain, page, PAGE, 0) == PAGE, "pwrite"));
     /* Each round writes a new file: pages that nobody has touched yet. */
+    for (int round = 0; round < ROUNDS; round++) {
+        enum { PAGES = 1024 };
+        char name[32];
+        snprintf(name, sizeof name, "back%d", round);
+        int one = dfs_open(name, O_RDWR | O_CREAT, 0644);
+        int other = open(name, O_RDWR | O_CREAT, 0644);
+        double start = now_ns();
+        for (int i = PAGES; i-- > 0;)
+            must(dfs_pwrite(one, page, PAGE, (off_t)i * PAGE) == PAGE, "dfs_pwrite");
+        double middle = now_ns();
+        for (int i = PAGES; i-- > 0;)
+            must(pwrite(other, page, PAGE, (off_t)i * PAGE) == PAGE, "pwrite");
+        double end = now_ns();
+        printf("pwrite 4 KiB, backwards\t%.2f\t%.2f\n", (middle - start) / PAGES,
+               (end - middle) / PAGES);
+        must(dfs_close(one) == 0 && close(other) == 0, "close");
+        must(dfs_unlink(name) == 0 && unlink(name) == 0, "unlink");
+    }
     for (int round = 0; round < ROUNDS; round++) {
         enum { PAGES = 1024 };
         char name[32];
@@ -164,7 +226,14 @@ int main(int argc, char **argv)
 {
     must(argc == 3 && dfs_attach(argv[1], 0) == 0 && chdir(argv[2]) == 0, "attach");
     must(dfs_mkdir("/work", 0755) == 0 && dfs_chdir("/work") == 0, "dfs_mkdir");
+    /* What a system call costs here that does nothing: every ratio depends on it. */
+    COMPARE("empty system call", 5000, syscall(SYS_getppid), syscall(SYS_getppid));
     metadata();
+    COMPARE("mkdir+rmdir", 5000, (dfs_mkdir("new-file-001", 0755), dfs_rmdir("new-file-001")),
+            (mkdir("new-file-001", 0755), rmdir("new-file-001")));
+    paths("below one directory", "/one-directory/");
+    paths("below eight directories", "/a/b/c/d/e/f/g/h/");
+    locks();
     content();
     directories();
     must(dfs_mkdir("/process0", 0755) == 0 && dfs_mkdir("/process1", 0755) == 0, "dfs_mkdir");
