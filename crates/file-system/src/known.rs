@@ -175,6 +175,19 @@ mod tests {
     }
 
     #[test]
+    fn readers_find_all_that_can_be_mounted() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/targets.md");
+        let text = std::fs::read_to_string(path).expect("it is there");
+        let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+        let mounted = ROWS.iter().map(FileSystem).filter(|one| one.can_be_made());
+        let mounted = mounted.filter(|one| !one.is_called_as_library());
+        let names: Vec<String> = mounted.map(|one| format!("`{one}`")).collect();
+        let (last, others) = names.split_last().expect("there are some");
+        let list = format!("a scratch file system: {} or {last}.", others.join(", "));
+        assert!(text.contains(&list), "docs/targets.md must say: {list}");
+    }
+
+    #[test]
     fn kinds_of_fuse_are_fuse() {
         let of = |name| FileSystem::named(name).map(|known| known.name);
         assert_eq!(

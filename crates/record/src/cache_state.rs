@@ -17,3 +17,23 @@ pub enum CacheState {
     /// No state is required: by its nature, the operation goes to the device.
     Any,
 }
+
+impl CacheState {
+    /// Whether what is touched comes from the device, each part once.
+    #[must_use]
+    pub fn is_cold(self) -> bool {
+        match self {
+            Self::Cold => true,
+            Self::Warm | Self::Steady | Self::Any => false,
+        }
+    }
+
+    /// Whether what is touched is in memory throughout, so that a read from the device refutes it.
+    #[must_use]
+    pub fn is_warm(self) -> bool {
+        match self {
+            Self::Warm => true,
+            Self::Cold | Self::Steady | Self::Any => false,
+        }
+    }
+}

@@ -51,7 +51,7 @@ impl Benchmark {
     /// A benchmark of engine operations, on no curve, without baseline or floor, and the last to be
     /// left out when time is short.
     #[must_use]
-    pub(crate) fn from_workload(workload: Workload, file_set: FileSetKind) -> Self {
+    pub fn from_workload(workload: Workload, file_set: FileSetKind) -> Self {
         let name = workload.operation.name().replace(' ', "-");
         Self {
             title: name.clone(),
@@ -115,11 +115,7 @@ impl Benchmark {
 
     /// An experiment with this name; everything else as in [`Self::from_workload`].
     #[must_use]
-    pub(crate) fn from_experiment(
-        name: &str,
-        title: &str,
-        experiment: impl Experiment + 'static,
-    ) -> Self {
+    pub fn from_experiment(name: &str, title: &str, experiment: impl Experiment + 'static) -> Self {
         Self {
             name: name.to_owned(),
             title: title.to_owned(),

@@ -60,6 +60,22 @@ pub struct NoBenchmark {
 }
 
 impl Suite {
+    /// A suite of these benchmarks as declared.
+    #[must_use]
+    pub fn new(name: &'static str, summary: &'static str, benchmarks: Vec<Benchmark>) -> Self {
+        Self {
+            name,
+            summary,
+            benchmarks,
+            classic: None,
+            custom: None,
+            offered: None,
+            file_bytes: None,
+            length: None,
+            are_sizes_placed: false,
+        }
+    }
+
     /// The benchmarks whose names match one of the patterns (with `*` and `?`), along with those
     /// they are compared with; without a pattern, all of them.
     ///
@@ -157,47 +173,32 @@ impl Suite {
     }
 }
 
-/// A suite of benchmarks as declared.
-fn suite_of(name: &'static str, summary: &'static str, benchmarks: Vec<Benchmark>) -> Suite {
-    Suite {
-        name,
-        summary,
-        benchmarks,
-        classic: None,
-        custom: None,
-        offered: None,
-        file_bytes: None,
-        length: None,
-        are_sizes_placed: false,
-    }
-}
-
 /// A classic benchmark, with its phases as benchmarks.
 fn classic(options: ClassicOptions) -> Suite {
     let (name, summary) = classic::named(&options);
     let benchmarks = classic::benchmarks(&options).expect("what is declared can be meant");
-    Suite { classic: Some(options), ..suite_of(name, summary, benchmarks) }
+    Suite { classic: Some(options), ..Suite::new(name, summary, benchmarks) }
 }
 
 /// All suites.
 #[must_use]
 pub fn suites() -> Vec<Suite> {
-    let part = |name, summary, dimension| suite_of(name, summary, short_survey_of(dimension));
+    let part = |name, summary, dimension| Suite::new(name, summary, short_survey_of(dimension));
     let whole =
-        |name, summary, dimension: NanoDimension| suite_of(name, summary, dimension.benchmarks());
+        |name, summary, dimension: NanoDimension| Suite::new(name, summary, dimension.benchmarks());
     let case_study = |name: &'static str, summary| {
         let figure = name.strip_prefix("rocket-science/");
-        suite_of(name, summary, rocket_science::figure(figure))
+        Suite::new(name, summary, rocket_science::figure(figure))
     };
     vec![
-        suite_of("survey", "every dimension in brief", nano::quick()),
+        Suite::new("survey", "every dimension in brief", nano::quick()),
         part("survey/io", "cold reads and fsync: the device and the path to it", Dimension::Io),
         part("survey/layout", "reads of files written in two ways", Dimension::OnDiskLayout),
         part("survey/in-memory", "reads and writes served from memory", Dimension::InMemory),
         part("survey/caching", "writes to pages that are not resident", Dimension::Caching),
         part("survey/metadata", "names and attributes, by directory size", Dimension::Metadata),
         part("survey/scaling", "two threads against one", Dimension::Scaling),
-        suite_of("nano", "every dimension as curves", nano::all()),
+        Suite::new("nano", "every dimension as curves", nano::all()),
         whole(
             "nano/io",
             "the device, and the file system on top of it; commits; operations on a schedule",
@@ -217,7 +218,7 @@ pub fn suites() -> Vec<Suite> {
         case_study("rocket-science/figure-2", "throughput over time from a cold start"),
         case_study("rocket-science/figure-3", "latencies by file size"),
         case_study("rocket-science/figure-4", "latencies over time from a cold start"),
-        suite_of(
+        Suite::new(
             custom::SUITE,
             "reads and writes as you describe them: --rw, --bs, --threads, --depth",
             vec![custom::benchmark(&custom::EXAMPLE)],
@@ -231,7 +232,7 @@ pub fn suites() -> Vec<Suite> {
             summary: "File Systems Performance Analysis: Bonnie in the paper's sizes",
             ..classic(ClassicOptions::Bonnie(bonnie::published().into()))
         },
-        suite_of(
+        Suite::new(
             memory_rich::SUITE,
             "The Effects of Memory-Rich Environments, its tables and figures",
             memory_rich::benchmarks(None),
@@ -241,7 +242,7 @@ pub fn suites() -> Vec<Suite> {
     .chain(
         memory_rich::ITEMS
             .iter()
-            .map(|one| suite_of(one.suite, one.summary, memory_rich::benchmarks(Some(one.item)))),
+            .map(|one| Suite::new(one.suite, one.summary, memory_rich::benchmarks(Some(one.item)))),
     )
     .collect()
 }

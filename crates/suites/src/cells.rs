@@ -95,7 +95,7 @@ impl TargetLimits {
         let too_large = too_large.unwrap_or_default();
         let limit_bytes = live.target.facts().conditions.limits.memory_bytes;
         let beyond_memory = limit_bytes.map(|limit_bytes| {
-            let is_warm = |one: &&Benchmark| one.cache_state == CacheState::Warm;
+            let is_warm = |one: &&Benchmark| one.cache_state.is_warm();
             let warm = benchmarks.iter().filter(is_warm).filter_map(Benchmark::operations);
             let file_sets =
                 warm.map(|one| one.file_set).filter(|file_set| !too_large.contains_key(file_set));
@@ -112,7 +112,7 @@ impl TargetLimits {
             return Some((file_set_name(of.file_set), why.clone()));
         }
         let beyond_memory = self.beyond_memory.get(&of.file_set);
-        if let Some(why) = beyond_memory.filter(|_| state == CacheState::Warm) {
+        if let Some(why) = beyond_memory.filter(|_| state.is_warm()) {
             return Some((format!("{} in memory", file_set_name(of.file_set)), why.clone()));
         }
         let file_bytes = of.file_set.file_bytes(self.data_file_bytes);
@@ -248,7 +248,7 @@ fn without_device(state: CacheState, of: &Operations, live: &LiveTarget) -> Opti
             "its directories are only in memory, so its names are never cold",
         ));
     }
-    if state == CacheState::Cold {
+    if state.is_cold() {
         let why = "its pages are the only copy of its files, so they are never cold";
         return Some(("cold reads and writes", why));
     }
@@ -311,7 +311,7 @@ fn without_windows(
     let window_bytes = live.target.facts().read_ahead_bytes.filter(|&bytes| bytes > 0)?;
     let needed_bytes = window_bytes * WINDOWS_MIN;
     let file_bytes = of.file_set.file_bytes(limits.data_file_bytes);
-    if !is_stream || state != CacheState::Cold || file_bytes >= needed_bytes {
+    if !is_stream || !state.is_cold() || file_bytes >= needed_bytes {
         return None;
     }
     let why = format!(

@@ -30,7 +30,7 @@ pub(crate) fn benchmark(asked: &CustomWorkload) -> Benchmark {
         0 => Operation::Write,
         read_percent => Operation::Mixed { read_percent },
     };
-    let is_cold = asked.cache_state == CacheState::Cold;
+    let is_cold = asked.cache_state.is_cold();
     let workload = Workload {
         access: match (is_random, is_cold || asked.is_direct) {
             (false, _) => Access::Sequential,
@@ -92,10 +92,10 @@ fn name(asked: &CustomWorkload) -> String {
     if asked.threads > 1 {
         name += &format!("-{}-threads", asked.threads);
     }
-    name += match (asked.is_direct, asked.cache_state) {
+    name += match (asked.is_direct, asked.cache_state.is_cold()) {
         (true, _) => "-direct",
-        (false, CacheState::Cold) => "-cold",
-        (false, CacheState::Warm | CacheState::Steady | CacheState::Any) => "-warm",
+        (false, true) => "-cold",
+        (false, false) => "-warm",
     };
     if asked.queue_depth > 1 {
         name += &format!("-depth-{}", asked.queue_depth);
@@ -111,10 +111,10 @@ fn title(asked: &CustomWorkload) -> String {
         0 => "write".to_owned(),
         percent => format!("mix of {percent} % reads"),
     };
-    let state = match (asked.is_direct, asked.cache_state) {
+    let state = match (asked.is_direct, asked.cache_state.is_cold()) {
         (true, _) => "direct",
-        (false, CacheState::Cold) => "cold",
-        (false, CacheState::Warm | CacheState::Steady | CacheState::Any) => "warm",
+        (false, true) => "cold",
+        (false, false) => "warm",
     };
     let mut title = format!("{order} {what} {}, {state}", size(asked.request_bytes as f64, 3));
     if asked.queue_depth > 1 {

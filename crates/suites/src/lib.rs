@@ -61,7 +61,7 @@ pub use findings::Findings;
 pub use laboratory::{Laboratory, Settings};
 pub use live_target::LiveTarget;
 pub use neighbours::unseen as unseen_neighbours;
-pub use operations::{Layer, Length, Operations, Question};
+pub use operations::{Layer, Length, Operations, Pages, Question};
 pub use own_options::{NoSuite, OwnOptions};
 pub use reference_times::{reference_times, system_call_ns};
 pub use rocket_science::TARGETS as ROCKET_SCIENCE_TARGETS;

@@ -37,7 +37,7 @@ pub(crate) fn operations_max(
         let lists = workload.operation == Operation::Readdir;
         return if lists { directories as u64 } else { entries };
     }
-    if of.length.repeats && state != CacheState::Cold {
+    if of.length.repeats && !state.is_cold() {
         return u64::from(u32::MAX);
     }
     let blocks = of.blocks_per_thread(data_file_bytes);
@@ -46,7 +46,7 @@ pub(crate) fn operations_max(
     }
     match workload.operation.subject() {
         // On a second pass, nothing would be cold.
-        Subject::Data(DataOperation::Read) if state == CacheState::Cold => blocks.max(1),
+        Subject::Data(DataOperation::Read) if state.is_cold() => blocks.max(1),
         // The same pages are written again and again.
         Subject::Data(DataOperation::Write) if of.writes_dirty_pages(state) => u64::from(u32::MAX),
         // On a second pass, no page would be clean, or all would already be in the cache.

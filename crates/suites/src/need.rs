@@ -150,7 +150,7 @@ impl Operations {
         }
         let request_bytes = self.workload.request_bytes as u64;
         let pass = self.blocks_per_thread(data_file_bytes).max(1);
-        let is_cold = cache_state == CacheState::Cold;
+        let is_cold = cache_state.is_cold();
         match self.workload.operation.subject() {
             Subject::Data(_) if self.is_direct() || self.queue_depth().is_some() => {
                 self.need_of_device(pass, request_bytes)

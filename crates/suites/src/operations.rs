@@ -171,14 +171,13 @@ impl Operations {
             || self.is_direct()
             || self.queue_depth().is_some()
             || self.workload.directory_sync == DirectorySync::EachOperation
-            || (cache_state == CacheState::Cold
-                && (reads || self.file_set.directories().is_some()));
+            || (cache_state.is_cold() && (reads || self.file_set.directories().is_some()));
         if waits { Pinning::Off } else { Pinning::EachToOneProcessor }
     }
 
     /// Whether it repeatedly writes to pages in memory that have all been written before.
     pub(crate) fn writes_dirty_pages(&self, cache_state: CacheState) -> bool {
-        cache_state == CacheState::Warm
+        cache_state.is_warm()
             && self.pages == Pages::Dirty
             && self.workload.operation == Operation::Write
             && !self.passes_the_cache_by()
@@ -279,7 +278,7 @@ impl Operations {
 
     /// Whether it looks at names and attributes that are not in memory.
     pub(crate) fn is_of_names_cold(&self, cache_state: CacheState) -> bool {
-        cache_state == CacheState::Cold && self.file_set.directories().is_some()
+        cache_state.is_cold() && self.file_set.directories().is_some()
     }
 
     /// Its parameters, by standard name with the unit in the name.
@@ -332,7 +331,7 @@ impl Operations {
             put("alignment_bytes", json!(alignment_bytes(&self.workload)));
         }
         self.put_path(&mut put);
-        if cache_state == CacheState::Cold {
+        if cache_state.is_cold() {
             // Data: attributes, extents and checksums stay in memory. Names: only the directories
             // themselves, which are open, are in memory.
             let of_names = self.file_set.directories().is_some();

@@ -31,7 +31,7 @@ impl Throttle {
 
     fn from_limits(limits: &Conditions, of: &Operations, state: CacheState) -> Self {
         let (bps, iops) = match of.workload.operation.subject() {
-            Subject::Data(DataOperation::Read) if state == CacheState::Cold => {
+            Subject::Data(DataOperation::Read) if state.is_cold() => {
                 (limits.read_bps, limits.read_iops)
             }
             Subject::Data(DataOperation::Write) if of.is_direct() => {

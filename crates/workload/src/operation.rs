@@ -1,14 +1,35 @@
 //! The operations, each defined by one row.
 //!
 //! A new operation is a variant and a row. Its subject decides which list of steps it must be added
-//! to (`session/prepare.rs`), and nothing compiles until it is.
+//! to (`session/call_step.rs`), and nothing compiles until it is.
 
 use crate::names::NameKind;
 use crate::role::Role;
 
-/// What is done in each operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Operation {
+/// Defines the operations, and the list of all of them.
+macro_rules! operations {
+    ($($(#[$about:meta])* $name:ident,)*) => {
+        /// What is done in each operation.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Operation {
+            $($(#[$about])* $name,)*
+            /// A read or a write of one request of a write file, at random: the read share of Chen
+            /// and Patterson. [`crate::Tally`] counts each. Verified reads need a file that no
+            /// unverified write has touched since it was made.
+            Mixed {
+                /// The probability of a read, in percent: 0 to 100.
+                read_percent: u8,
+            },
+        }
+
+        impl Operation {
+            /// All except the mixes, in the order of their definition.
+            pub const ALL: [Self; [$(stringify!($name)),*].len()] = [$(Self::$name),*];
+        }
+    };
+}
+
+operations! {
     /// `pread` of one request from a read file.
     Read,
     /// `pwrite` of one request over existing bytes of a write file.
@@ -55,13 +76,6 @@ pub enum Operation {
     ReadFile,
     /// `openat` that makes a new file, `write` of one request and `close`, timed as one.
     NewFile,
-    /// A read or a write of one request of a write file, at random: the read share of Chen and
-    /// Patterson. [`crate::Tally`] counts each. Verified reads need a file that no unverified write
-    /// has touched since it was made.
-    Mixed {
-        /// The probability of a read, in percent: 0 to 100.
-        read_percent: u8,
-    },
 }
 
 /// What an operation acts on, and what it does there.
@@ -239,33 +253,6 @@ impl Row {
 }
 
 impl Operation {
-    /// All except the mixes, in the order of their definition.
-    pub const ALL: [Self; 23] = [
-        Self::Read,
-        Self::Write,
-        Self::Append,
-        Self::Fsync,
-        Self::Fdatasync,
-        Self::Open,
-        Self::Close,
-        Self::Create,
-        Self::StatPresent,
-        Self::StatMissing,
-        Self::CheckAccess,
-        Self::Readdir,
-        Self::Rename,
-        Self::Link,
-        Self::Symlink,
-        Self::Unlink,
-        Self::Mkdir,
-        Self::Rmdir,
-        Self::Truncate,
-        Self::OpenClose,
-        Self::AppendFsync,
-        Self::ReadFile,
-        Self::NewFile,
-    ];
-
     const fn row(self) -> Row {
         use Entries::{LookedAt, Missed, Moved};
         use {DataOperation as Data, GrowingOperation as Growing, NameOperation as Names};

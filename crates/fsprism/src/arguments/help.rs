@@ -13,7 +13,7 @@ pub(crate) fn loads_help() -> String {
     let names: Vec<String> = known_loads().into_iter().map(|load| load.name).collect();
     format!(
         "Answer for these loads, and measure only what they take: {}, or your own in a file, \
-         MIX.toml; by default for all six",
+         MIX.toml; by default for all that have a name",
         names.join(", ")
     )
 }
@@ -203,24 +203,6 @@ Examples:
 const EXIT_STATUS: &str = "\
 Exit status: 0 success; 1 a measurement or check failed; 2 invalid command line or input;
 130 interrupted (what was measured is kept).
-";
-
-pub(crate) const REPRODUCE_EXAMPLES: &str = "\
-Examples:
-  fsprism reproduce                                      lists the papers
-  sudo fsprism reproduce bonnie-anova                    measured in about three minutes
-  fsprism reproduce bonnie-anova/section-3               computed from the paper's numbers
-  sudo fsprism reproduce rocket-science                  measured in about ten minutes
-  sudo fsprism reproduce rocket-science/figure-3         one of its figures
-  fsprism reproduce rocket-science --run fsprism-runs/RUN
-                                                         from an earlier run
-  sudo fsprism reproduce memory-rich-microbenchmarks     measured in a few minutes
-  sudo fsprism reproduce memory-rich-microbenchmarks/table-2
-                                                         one of its tables
-  fsprism reproduce densefs                              traced in guests in about a minute
-  fsprism reproduce densefs/figure-2 --run fsprism-runs/RUN
-                                                         from any run of the footprint suite
-  fsprism reproduce fscache-benchmarks                   measured in guests in about six minutes
 ";
 
 pub(crate) const MAN_EXAMPLES: &str = "\

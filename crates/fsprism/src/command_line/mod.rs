@@ -9,9 +9,7 @@ use crate::arguments::analysis::Analysis;
 use crate::arguments::cliff::{CLIFF_EXAMPLES, CliffOptions};
 use crate::arguments::densefs::{DENSEFS_EXAMPLES, DensefsCommand};
 use crate::arguments::footprint::FootprintCommand;
-use crate::arguments::help::{
-    MAN_EXAMPLES, REPRODUCE_EXAMPLES, examples, run_examples, survey_examples,
-};
+use crate::arguments::help::{MAN_EXAMPLES, examples, run_examples, survey_examples};
 use crate::arguments::lab::LabCommand;
 use crate::arguments::measuring::ResumeOptions;
 use crate::arguments::reports::{
@@ -19,7 +17,7 @@ use crate::arguments::reports::{
 };
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::arguments::{CompletionOptions, MachineOptions, ManOptions, RunsOptions};
-use crate::commands::suites;
+use crate::commands::{papers, suites};
 pub(crate) use misplaced::parse;
 
 /// A file-system performance laboratory: which differences are real, how large and how certain
@@ -62,7 +60,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Stats(Analysis),
     /// Reproduce a paper's tables and figures, computed or measured here, beside the published ones
-    #[command(after_long_help = REPRODUCE_EXAMPLES)]
+    #[command(after_long_help = papers::examples())]
     Reproduce(ReproduceOptions),
     /// Make and keep a DenseFS: a compact file system in memory that processes share
     #[command(subcommand, after_long_help = DENSEFS_EXAMPLES)]

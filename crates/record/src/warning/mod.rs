@@ -1,12 +1,23 @@
 //! Warnings: what makes a figure doubtful, with the numbers that triggered it.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use textual::plural;
 
 use crate::cliff::Axis;
 use crate::doubt::Doubt;
 
 mod sentence;
+
+use sentence::{
+    FRESH, LOOP_BUFFERED, SPARSE_IMAGE, beyond_threads, busy_machine, bytes, cache_benchmark,
+    call_overhead, clock_overhead, dependent_blocks, dependent_ratios, depends_on_volume_size,
+    far_outliers, fragile_zone, hidden_below, in_batches, journal_damaged, mean_above_median,
+    measured_spread, no_steady_state, stalls, throttled, thrown_away, trend, unaligned,
+    warm_up_inside,
+};
 
 /// One reason to doubt a figure. `Display` is the sentence for people; [`Warning::source`] says
 /// where the problem is described.
@@ -285,74 +296,142 @@ impl Warning {
             Self::JournalDamaged { .. } => Doubt::JournalDamaged,
         }
     }
-}
 
-impl Warning {
-    /// How much replicates spread within a fragile zone and beside it, as the end of a sentence;
-    /// empty where it is not known, or the warning is another.
+    /// How bad it is compared with others of its kind.
     #[must_use]
-    fn measured_spread(&self) -> String {
-        let Self::FragileZone { spread_inside_percent, spread_outside_percent, .. } = self else {
-            return String::new();
-        };
-        match (spread_inside_percent, spread_outside_percent) {
-            (Some(inside), Some(outside)) => format!(
-                ", where replicates spread by {inside:.1} %, against {outside:.1} % outside it"
-            ),
-            (Some(inside), None) => format!(", where replicates spread by {inside:.1} %"),
-            (None, _) => String::new(),
+    pub fn severity(&self) -> f64 {
+        match self {
+            Self::WarmUpInside { first_over_rest } => *first_over_rest,
+            Self::Stalls { share_percent, .. } => *share_percent,
+            Self::MeanAboveMedian { mean_ns, p50_ns, .. } => mean_ns / p50_ns,
+            Self::SpeedUpBeyondThreads { speed_up, threads } => speed_up / f64::from(*threads),
+            Self::DirtyCarried { dirty_bytes } => *dirty_bytes as f64,
+            Self::FragileZone { spread_inside_percent: Some(percent), .. } => *percent,
+            // Worse the closer it is to the cache's size, but never as bad as a measured spread.
+            Self::FragileZone { working_set_bytes, cache_bytes, .. } => {
+                -(*working_set_bytes as f64 / *cache_bytes as f64).ln().abs()
+            }
+            Self::CacheBenchmark { size_bytes, memory_bytes, .. } => {
+                *memory_bytes as f64 / *size_bytes as f64
+            }
+            Self::UnalignedRandomAccess { alignment_bytes } => -(*alignment_bytes as f64),
+            Self::CallOverheadDominates { call_ns, operation_ns } => call_ns / operation_ns,
+            Self::ClockOverhead { clock_ns, interval_ns } => clock_ns / interval_ns,
+            Self::TooFewReplicates { have, .. } => -f64::from(*have),
+            Self::CacheStateNotAsAsked { discarded, .. } => f64::from(*discarded),
+            Self::CpuStolen { percent } => *percent,
+            Self::BusyMachine { replicates, of, .. } => f64::from(*replicates) / f64::from(*of),
+            Self::CpuThrottled { periods } => *periods as f64,
+            Self::MoreConcurrencyThanCores { threads, .. } => f64::from(*threads),
+            Self::TimedInBatches { batch } => f64::from(*batch),
+            Self::ClockDrift { ppm } => ppm.abs(),
+            Self::NoSteadyState { range_percent, excursion_percent } => {
+                range_percent.max(excursion_percent.abs())
+            }
+            Self::FarOutliers { farthest, .. } => farthest.ln().abs(),
+            Self::Trend { change_percent } => change_percent.abs(),
+            Self::DependsOnVolumeSize { volume_bytes, .. } => -(*volume_bytes as f64),
+            // A run has at most one of each of these, or they are all alike.
+            Self::BackgroundWork { .. }
+            | Self::FreshFileSystem
+            | Self::LoopBuffered
+            | Self::SparseImage
+            | Self::HiddenBelow { .. }
+            | Self::DependentBlocks { .. }
+            | Self::DependentRatios { .. }
+            | Self::HistogramLost { .. }
+            | Self::JournalDamaged { .. } => 0.0,
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn new_warnings_say_what_they_mean() {
-        let lost = Warning::HistogramLost { why: "the log ends early".to_owned() };
-        let expected = "no percentiles, because the histograms cannot be used: the log ends early";
-        assert_eq!(lost.to_string(), expected);
-        let few = |have| Warning::TooFewReplicates { have, need: 6 }.to_string();
-        assert_eq!(few(1), "1 replicate; an interval needs 6");
-        assert_eq!(few(2), "2 replicates; an interval needs 6");
-        let unsettled = Warning::NoSteadyState { range_percent: 31.0, excursion_percent: 12.0 };
-        assert!(unsettled.to_string().contains("31 % of their mean, and rose or fell by 12 %"));
-        assert!(unsettled.source().contains("section 3.1"));
-        let zone = |inside, outside| Warning::FragileZone {
-            working_set_bytes: 5,
-            axis: None,
-            cache: "the cliff".to_owned(),
-            cache_bytes: 6,
+impl Warning {
+    /// The sentence of a fragile zone; empty if the warning is another.
+    fn fragile_zone(&self) -> String {
+        let Self::FragileZone {
+            working_set_bytes,
+            axis,
+            cache,
+            cache_bytes,
             spread_inside_percent: inside,
             spread_outside_percent: outside,
+        } = self
+        else {
+            return String::new();
         };
-        let plain = "figures may not repeat well where the working set (5 bytes) is near the size \
-                     of the cliff (6 bytes)";
-        assert_eq!(zone(None, Some(1.0)).to_string(), plain);
-        let known = format!("{plain}, where replicates spread by 34.6 %, against 2.2 % outside it");
-        assert_eq!(zone(Some(34.6), Some(2.2)).to_string(), known);
-        let cached = |least_bytes| Warning::CacheBenchmark {
-            size_bytes: 320 << 20,
-            memory: "the machine's memory".to_owned(),
-            memory_bytes: least_bytes / 4,
-            least_bytes,
-        };
-        let text = cached((96 << 30) - 5).to_string();
-        assert!(text.starts_with("a cache benchmark: the file (320 MiB) is "), "{text}");
-        assert!(text.ends_with("give --size 96g or more"), "{text}");
-        assert!(cached(400 << 20).to_string().ends_with("give --size 400m or more"));
-        let small =
-            Warning::DependsOnVolumeSize { volume_bytes: 2 << 30, stands_from_bytes: 64 << 30 };
-        let expected = "depends on the volume's size, which is 2 GiB: on this file system the \
-                        figure moves below 64 GiB (give size=64g or more)";
-        assert_eq!(small.to_string(), expected);
-        let dependent =
-            |p| Warning::DependentRatios { correlation: 0.5, p, blocks: 9, effective: 3.7 };
-        assert!(dependent(0.05).to_string().contains("ratios resemble those of the block before"));
-        let unsure = "ratios may resemble those of the block before (correlation 0.50): 9 blocks";
-        assert!(dependent(0.06).to_string().contains(unsure));
-        assert!(Warning::SparseImage.to_string().contains("the host's file system allocates it"));
+        let spread = measured_spread(*inside, *outside);
+        let axis = axis.unwrap_or(Axis::WorkingSet);
+        fragile_zone(axis, *working_set_bytes, cache, *cache_bytes, &spread)
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&sentence_of(self))
+    }
+}
+
+/// The sentence for people; long ones are written in their own functions.
+fn sentence_of(warning: &Warning) -> String {
+    match warning {
+        Warning::WarmUpInside { first_over_rest } => warm_up_inside(*first_over_rest),
+        Warning::DirtyCarried { dirty_bytes } => {
+            format!("{} from before were still dirty when it began", bytes(*dirty_bytes))
+        }
+        Warning::CallOverheadDominates { call_ns, operation_ns } => {
+            call_overhead(*call_ns, *operation_ns)
+        }
+        Warning::ClockOverhead { clock_ns, interval_ns } => clock_overhead(*clock_ns, *interval_ns),
+        Warning::TooFewReplicates { have, need } => {
+            format!("{}; an interval needs {need}", plural(*have as usize, "replicate"))
+        }
+        Warning::CacheStateNotAsAsked { discarded, why } => thrown_away(*discarded, why),
+        Warning::CpuStolen { percent } => {
+            format!("the hypervisor took {percent:.1} % of the processors' time")
+        }
+        Warning::BusyMachine { replicates, of, waited_percent, who } => {
+            busy_machine(*replicates, *of, *waited_percent, who)
+        }
+        Warning::DependsOnVolumeSize { volume_bytes, stands_from_bytes } => {
+            depends_on_volume_size(*volume_bytes, *stands_from_bytes)
+        }
+        Warning::CpuThrottled { periods } => throttled(*periods),
+        Warning::BackgroundWork { what } => format!("background work of the file system: {what}"),
+        Warning::MoreConcurrencyThanCores { threads, cores } => {
+            format!("{threads} threads on {}", plural(*cores as usize, "core"))
+        }
+        Warning::TimedInBatches { batch } => in_batches(*batch),
+        Warning::ClockDrift { ppm } => format!("the clock drifted by {ppm:.0} ppm"),
+        Warning::HistogramLost { why } => {
+            format!("no percentiles, because the histograms cannot be used: {why}")
+        }
+        Warning::FreshFileSystem => FRESH.to_owned(),
+        Warning::LoopBuffered => LOOP_BUFFERED.to_owned(),
+        Warning::SparseImage => SPARSE_IMAGE.to_owned(),
+        Warning::HiddenBelow { hypervisor } => hidden_below(hypervisor),
+        Warning::FragileZone { .. } => warning.fragile_zone(),
+        Warning::CacheBenchmark { size_bytes, memory, memory_bytes, least_bytes } => {
+            cache_benchmark(*size_bytes, memory, *memory_bytes, *least_bytes)
+        }
+        Warning::UnalignedRandomAccess { alignment_bytes } => unaligned(*alignment_bytes),
+        Warning::Stalls { operations, of, longer_than_ns, longest_ns, share_percent } => {
+            stalls(*operations, *of, *longer_than_ns, *longest_ns, *share_percent)
+        }
+        Warning::MeanAboveMedian { mean_ns, p50_ns, slowest_tenth_percent } => {
+            mean_above_median(mean_ns / p50_ns, *slowest_tenth_percent)
+        }
+        Warning::SpeedUpBeyondThreads { speed_up, threads } => beyond_threads(*speed_up, *threads),
+        Warning::NoSteadyState { range_percent, excursion_percent } => {
+            no_steady_state(*range_percent, *excursion_percent)
+        }
+        Warning::DependentBlocks { correlation, p, blocks, effective } => {
+            dependent_blocks(*correlation, *p, *blocks, *effective)
+        }
+        Warning::DependentRatios { correlation, p, blocks, effective } => {
+            dependent_ratios(*correlation, *p, *blocks, *effective)
+        }
+        Warning::FarOutliers { outliers, of, farthest } => far_outliers(*outliers, *of, *farthest),
+        Warning::Trend { change_percent } => trend(*change_percent),
+        Warning::JournalDamaged { places, line, why } => journal_damaged(*places, *line, why),
     }
 }

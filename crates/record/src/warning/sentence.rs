@@ -1,126 +1,67 @@
-//! The text of each warning for people, one sentence each.
-
-use std::fmt;
+//! The sentences of warnings that take more than a line to write.
 
 use textual::{plural, size};
 
-use super::Warning;
 use crate::cliff::Axis;
 
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&sentence(self))
+pub(super) const FRESH: &str =
+    "the file system was made for this run and never aged, which flatters it";
+pub(super) const LOOP_BUFFERED: &str = "the loop device uses the page cache of its image, which \
+                                        hides the device's own cost (choose another --scratch)";
+pub(super) const SPARSE_IMAGE: &str = "the image is sparse: when the file system first writes a \
+                                       block, the host's file system allocates it, and that time \
+                                       is included";
+
+pub(super) fn warm_up_inside(first_over_rest: f64) -> String {
+    let took = format!("{first_over_rest:.2} x the rest");
+    format!("warm-up inside the measured window: its first quarter took {took}")
+}
+
+pub(super) fn call_overhead(call_ns: f64, operation_ns: f64) -> String {
+    format!("the bare system call takes {call_ns:.0} ns of the operation's {operation_ns:.0} ns")
+}
+
+/// How much replicates spread within a fragile zone and beside it, as the end of a sentence; empty
+/// if it is not known.
+pub(super) fn measured_spread(inside: Option<f64>, outside: Option<f64>) -> String {
+    match (inside, outside) {
+        (Some(inside), Some(outside)) => {
+            format!(", where replicates spread by {inside:.1} %, against {outside:.1} % outside it")
+        }
+        (Some(inside), None) => format!(", where replicates spread by {inside:.1} %"),
+        (None, _) => String::new(),
     }
 }
 
-/// Writes the short sentences, and calls the functions that write the long ones.
-fn sentence(warning: &Warning) -> String {
-    match warning {
-        Warning::WarmUpInside { first_over_rest } => {
-            let took = format!("{first_over_rest:.2} x the rest");
-            format!("warm-up inside the measured window: its first quarter took {took}")
-        }
-        Warning::DirtyCarried { dirty_bytes } => {
-            format!("{} from before were still dirty when it began", bytes(*dirty_bytes))
-        }
-        Warning::CallOverheadDominates { call_ns, operation_ns } => {
-            let of = format!("of the operation's {operation_ns:.0} ns");
-            format!("the bare system call takes {call_ns:.0} ns {of}")
-        }
-        Warning::ClockOverhead { clock_ns, interval_ns } => clock_overhead(*clock_ns, *interval_ns),
-        Warning::TooFewReplicates { have, need } => {
-            format!("{}; an interval needs {need}", plural(*have as usize, "replicate"))
-        }
-        Warning::CacheStateNotAsAsked { discarded, why } => thrown_away(*discarded, why),
-        Warning::CpuStolen { percent } => {
-            format!("the hypervisor took {percent:.1} % of the processors' time")
-        }
-        Warning::BusyMachine { replicates, of, waited_percent, who } => {
-            busy_machine(*replicates, *of, *waited_percent, who)
-        }
-        Warning::DependsOnVolumeSize { volume_bytes, stands_from_bytes } => {
-            depends_on_volume_size(*volume_bytes, *stands_from_bytes)
-        }
-        Warning::CpuThrottled { periods } => throttled(*periods),
-        Warning::BackgroundWork { what } => format!("background work of the file system: {what}"),
-        Warning::MoreConcurrencyThanCores { threads, cores } => {
-            format!("{threads} threads on {}", plural(*cores as usize, "core"))
-        }
-        Warning::TimedInBatches { batch } => in_batches(*batch),
-        Warning::ClockDrift { ppm } => format!("the clock drifted by {ppm:.0} ppm"),
-        Warning::HistogramLost { why } => {
-            format!("no percentiles, because the histograms cannot be used: {why}")
-        }
-        Warning::FreshFileSystem => FRESH.to_owned(),
-        Warning::LoopBuffered => LOOP_BUFFERED.to_owned(),
-        Warning::SparseImage => SPARSE_IMAGE.to_owned(),
-        Warning::HiddenBelow { hypervisor } => hidden_below(hypervisor),
-        Warning::FragileZone { working_set_bytes, axis, cache, cache_bytes, .. } => {
-            let spread = warning.measured_spread();
-            let axis = axis.unwrap_or(Axis::WorkingSet);
-            fragile_zone(axis, *working_set_bytes, cache, *cache_bytes, &spread)
-        }
-        Warning::CacheBenchmark { size_bytes, memory, memory_bytes, least_bytes } => {
-            cache_benchmark(*size_bytes, memory, *memory_bytes, *least_bytes)
-        }
-        Warning::UnalignedRandomAccess { alignment_bytes } => unaligned(*alignment_bytes),
-        Warning::Stalls { operations, of, longer_than_ns, longest_ns, share_percent } => {
-            stalls(*operations, *of, *longer_than_ns, *longest_ns, *share_percent)
-        }
-        Warning::MeanAboveMedian { mean_ns, p50_ns, slowest_tenth_percent } => {
-            mean_above_median(mean_ns / p50_ns, *slowest_tenth_percent)
-        }
-        Warning::SpeedUpBeyondThreads { speed_up, threads } => beyond_threads(*speed_up, *threads),
-        Warning::NoSteadyState { range_percent, excursion_percent } => {
-            no_steady_state(*range_percent, *excursion_percent)
-        }
-        Warning::DependentBlocks { correlation, p, blocks, effective } => {
-            dependent_blocks(*correlation, *p, *blocks, *effective)
-        }
-        Warning::DependentRatios { correlation, p, blocks, effective } => {
-            dependent_ratios(*correlation, *p, *blocks, *effective)
-        }
-        Warning::FarOutliers { outliers, of, farthest } => far_outliers(*outliers, *of, *farthest),
-        Warning::Trend { change_percent } => trend(*change_percent),
-        Warning::JournalDamaged { places, line, why } => journal_damaged(*places, *line, why),
-    }
-}
-
-const FRESH: &str = "the file system was made for this run and never aged, which flatters it";
-const LOOP_BUFFERED: &str = "the loop device uses the page cache of its image, which hides the \
-                             device's own cost (choose another --scratch)";
-const SPARSE_IMAGE: &str = "the image is sparse: when the file system first writes a block, the \
-                            host's file system allocates it, and that time is included";
-
-fn hidden_below(hypervisor: &str) -> String {
+pub(super) fn hidden_below(hypervisor: &str) -> String {
     format!(
         "cold means only that the blocks were not in this machine's memory: its disk is virtual \
          ({hypervisor}), and fsprism cannot see whether the host cached them"
     )
 }
 
-fn thrown_away(discarded: u32, why: &str) -> String {
+pub(super) fn thrown_away(discarded: u32, why: &str) -> String {
     match discarded {
         1 => format!("1 replicate was thrown away ({why})"),
         more => format!("{more} replicates were thrown away (the last time: {why})"),
     }
 }
 
-fn in_batches(batch: u32) -> String {
+pub(super) fn in_batches(batch: u32) -> String {
     format!("timed {batch} operations at a time: a single one is too short for the clock")
 }
 
-fn throttled(periods: u64) -> String {
+pub(super) fn throttled(periods: u64) -> String {
     let times = plural(usize::try_from(periods).unwrap_or(usize::MAX), "period");
     format!("the control group's processor quota was reached in {times}")
 }
 
-fn clock_overhead(clock_ns: f64, interval_ns: f64) -> String {
+pub(super) fn clock_overhead(clock_ns: f64, interval_ns: f64) -> String {
     let of = format!("of a timed interval of {interval_ns:.0} ns");
     format!("reading the clock takes {clock_ns:.0} ns {of}")
 }
 
-fn depends_on_volume_size(volume_bytes: u64, stands_from_bytes: u64) -> String {
+pub(super) fn depends_on_volume_size(volume_bytes: u64, stands_from_bytes: u64) -> String {
     format!(
         "depends on the volume's size, which is {}: on this file system the figure moves below {} \
          (give size={}g or more)",
@@ -130,7 +71,7 @@ fn depends_on_volume_size(volume_bytes: u64, stands_from_bytes: u64) -> String {
     )
 }
 
-fn busy_machine(replicates: u32, of: u32, waited_percent: f64, who: &str) -> String {
+pub(super) fn busy_machine(replicates: u32, of: u32, waited_percent: f64, who: &str) -> String {
     let verb = if replicates == 1 { "was" } else { "were" };
     let waited = match waited_percent {
         0.5.. => {
@@ -144,14 +85,14 @@ fn busy_machine(replicates: u32, of: u32, waited_percent: f64, who: &str) -> Str
     )
 }
 
-fn mean_above_median(times: f64, slowest_tenth_percent: f64) -> String {
+pub(super) fn mean_above_median(times: f64, slowest_tenth_percent: f64) -> String {
     format!(
         "the mean is {times:.1} x p50: the slowest tenth of the operations took \
          {slowest_tenth_percent:.0} % of the time"
     )
 }
 
-fn beyond_threads(speed_up: f64, threads: u32) -> String {
+pub(super) fn beyond_threads(speed_up: f64, threads: u32) -> String {
     format!(
         "{speed_up:.1} x with {threads} threads cannot come from sharing the work: the single \
          thread was held up by something else, so compare times, not speed-ups"
@@ -159,11 +100,17 @@ fn beyond_threads(speed_up: f64, threads: u32) -> String {
 }
 
 /// A size; exact if it is a whole number of its unit.
-fn bytes(bytes: u64) -> String {
+pub(super) fn bytes(bytes: u64) -> String {
     size(bytes as f64, 3)
 }
 
-fn fragile_zone(axis: Axis, at_bytes: u64, cache: &str, cache_bytes: u64, spread: &str) -> String {
+pub(super) fn fragile_zone(
+    axis: Axis,
+    at_bytes: u64,
+    cache: &str,
+    cache_bytes: u64,
+    spread: &str,
+) -> String {
     format!(
         "figures may not repeat well where the {} ({}) is near the size of {cache} ({}){spread}",
         axis.title(),
@@ -172,7 +119,12 @@ fn fragile_zone(axis: Axis, at_bytes: u64, cache: &str, cache_bytes: u64, spread
     )
 }
 
-fn cache_benchmark(size_bytes: u64, memory: &str, memory_bytes: u64, least_bytes: u64) -> String {
+pub(super) fn cache_benchmark(
+    size_bytes: u64,
+    memory: &str,
+    memory_bytes: u64,
+    least_bytes: u64,
+) -> String {
     let option = match least_bytes.div_ceil(1 << 20) {
         mib @ ..1024 => format!("{mib}m"),
         mib => format!("{}g", mib.div_ceil(1024)),
@@ -185,14 +137,14 @@ fn cache_benchmark(size_bytes: u64, memory: &str, memory_bytes: u64, least_bytes
     )
 }
 
-fn unaligned(alignment_bytes: u64) -> String {
+pub(super) fn unaligned(alignment_bytes: u64) -> String {
     format!(
         "random offsets are aligned only to {alignment_bytes} bytes; sequential ones are aligned \
          to the request size"
     )
 }
 
-fn stalls(
+pub(super) fn stalls(
     operations: u64,
     of: u64,
     longer_than_ns: u64,
@@ -220,14 +172,14 @@ fn milliseconds(nanos: u64) -> String {
     format!("{value:.decimals$}")
 }
 
-fn no_steady_state(range_percent: f64, excursion_percent: f64) -> String {
+pub(super) fn no_steady_state(range_percent: f64, excursion_percent: f64) -> String {
     format!(
         "no steady state before measuring: the last rounds spread over {range_percent:.0} % of \
          their mean, and rose or fell by {excursion_percent:.0} %"
     )
 }
 
-fn dependent_blocks(correlation: f64, p: f64, blocks: u32, effective: f64) -> String {
+pub(super) fn dependent_blocks(correlation: f64, p: f64, blocks: u32, effective: f64) -> String {
     format!(
         "blocks {} the ones before them (correlation {correlation:.2}): {blocks} count as \
          {effective:.1} independent ones, so the intervals of figures, but not of ratios, are \
@@ -236,7 +188,7 @@ fn dependent_blocks(correlation: f64, p: f64, blocks: u32, effective: f64) -> St
     )
 }
 
-fn dependent_ratios(correlation: f64, p: f64, blocks: u32, effective: f64) -> String {
+pub(super) fn dependent_ratios(correlation: f64, p: f64, blocks: u32, effective: f64) -> String {
     format!(
         "the targets' ratios {} those of the block before (correlation {correlation:.2}): {blocks} \
          blocks count as {effective:.1} independent ones, so the intervals of comparisons are \
@@ -251,7 +203,7 @@ fn resemble(p: f64) -> &'static str {
     if p <= 0.05 { "resemble" } else { "may resemble" }
 }
 
-fn far_outliers(outliers: u32, of: u32, farthest: f64) -> String {
+pub(super) fn far_outliers(outliers: u32, of: u32, farthest: f64) -> String {
     let verb = if outliers == 1 { "was" } else { "were" };
     let far = if farthest >= 1.0 {
         format!("{farthest:.1} x the median")
@@ -264,7 +216,7 @@ fn far_outliers(outliers: u32, of: u32, farthest: f64) -> String {
     )
 }
 
-fn trend(change_percent: f64) -> String {
+pub(super) fn trend(change_percent: f64) -> String {
     let verb = if change_percent > 0.0 { "rose" } else { "fell" };
     format!(
         "it {verb} by {:.0} % from the first block to the last: the figure holds only for the time \
@@ -273,7 +225,7 @@ fn trend(change_percent: f64) -> String {
     )
 }
 
-fn journal_damaged(places: u32, line: u64, why: &str) -> String {
+pub(super) fn journal_damaged(places: u32, line: u64, why: &str) -> String {
     let others = match places.saturating_sub(1) {
         0 => String::new(),
         1 => ", as is that of another line".to_owned(),
@@ -287,7 +239,7 @@ fn journal_damaged(places: u32, line: u64, why: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Warning;
 
     #[test]
     fn numbers_stand_where_they_belong() {
@@ -323,5 +275,52 @@ mod tests {
         assert!(damaged(1).ends_with("left out of all figures"), "{}", damaged(1));
         assert!(damaged(2).ends_with(", as is that of another line"), "{}", damaged(2));
         assert!(damaged(3).ends_with(", as are those of 2 other lines"), "{}", damaged(3));
+    }
+
+    #[test]
+    fn new_warnings_say_what_they_mean() {
+        let lost = Warning::HistogramLost { why: "the log ends early".to_owned() };
+        let expected = "no percentiles, because the histograms cannot be used: the log ends early";
+        assert_eq!(lost.to_string(), expected);
+        let few = |have| Warning::TooFewReplicates { have, need: 6 }.to_string();
+        assert_eq!(few(1), "1 replicate; an interval needs 6");
+        assert_eq!(few(2), "2 replicates; an interval needs 6");
+        let unsettled = Warning::NoSteadyState { range_percent: 31.0, excursion_percent: 12.0 };
+        assert!(unsettled.to_string().contains("31 % of their mean, and rose or fell by 12 %"));
+        assert!(unsettled.source().contains("section 3.1"));
+        let zone = |inside, outside| Warning::FragileZone {
+            working_set_bytes: 5,
+            axis: None,
+            cache: "the cliff".to_owned(),
+            cache_bytes: 6,
+            spread_inside_percent: inside,
+            spread_outside_percent: outside,
+        };
+        let plain = "figures may not repeat well where the working set (5 bytes) is near the size \
+                     of the cliff (6 bytes)";
+        assert_eq!(zone(None, Some(1.0)).to_string(), plain);
+        let known = format!("{plain}, where replicates spread by 34.6 %, against 2.2 % outside it");
+        assert_eq!(zone(Some(34.6), Some(2.2)).to_string(), known);
+        let cached = |least_bytes| Warning::CacheBenchmark {
+            size_bytes: 320 << 20,
+            memory: "the machine's memory".to_owned(),
+            memory_bytes: least_bytes / 4,
+            least_bytes,
+        };
+        let text = cached((96 << 30) - 5).to_string();
+        assert!(text.starts_with("a cache benchmark: the file (320 MiB) is "), "{text}");
+        assert!(text.ends_with("give --size 96g or more"), "{text}");
+        assert!(cached(400 << 20).to_string().ends_with("give --size 400m or more"));
+        let small =
+            Warning::DependsOnVolumeSize { volume_bytes: 2 << 30, stands_from_bytes: 64 << 30 };
+        let expected = "depends on the volume's size, which is 2 GiB: on this file system the \
+                        figure moves below 64 GiB (give size=64g or more)";
+        assert_eq!(small.to_string(), expected);
+        let dependent =
+            |p| Warning::DependentRatios { correlation: 0.5, p, blocks: 9, effective: 3.7 };
+        assert!(dependent(0.05).to_string().contains("ratios resemble those of the block before"));
+        let unsure = "ratios may resemble those of the block before (correlation 0.50): 9 blocks";
+        assert!(dependent(0.06).to_string().contains(unsure));
+        assert!(Warning::SparseImage.to_string().contains("the host's file system allocates it"));
     }
 }

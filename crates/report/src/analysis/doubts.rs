@@ -65,7 +65,7 @@ pub(super) fn of_cell(
     let mut merged: Vec<Warning> = Vec::new();
     for warning in found.into_iter().flatten().chain(measured.cloned()) {
         match merged.iter_mut().find(|have| discriminant(*have) == discriminant(&warning)) {
-            Some(have) if severity(&warning) > severity(have) => *have = warning,
+            Some(have) if warning.severity() > have.severity() => *have = warning,
             Some(_) => {}
             None => merged.push(warning),
         }
@@ -119,52 +119,6 @@ fn trend(gathered: &Gathered<'_>) -> Option<Warning> {
     let change_percent = line.change_percent();
     let is_sure = line.p() <= TREND_P_MAX && change_percent.abs() >= TREND_PERCENT_MIN;
     is_sure.then_some(Warning::Trend { change_percent })
-}
-
-/// How bad a warning is compared with others of its kind.
-pub(crate) fn severity(warning: &Warning) -> f64 {
-    match warning {
-        Warning::WarmUpInside { first_over_rest } => *first_over_rest,
-        Warning::Stalls { share_percent, .. } => *share_percent,
-        Warning::MeanAboveMedian { mean_ns, p50_ns, .. } => mean_ns / p50_ns,
-        Warning::SpeedUpBeyondThreads { speed_up, threads } => speed_up / f64::from(*threads),
-        Warning::DirtyCarried { dirty_bytes } => *dirty_bytes as f64,
-        Warning::FragileZone { spread_inside_percent: Some(percent), .. } => *percent,
-        // Worse the closer it is to the cache's size, but never as bad as a measured spread.
-        Warning::FragileZone { working_set_bytes, cache_bytes, .. } => {
-            -(*working_set_bytes as f64 / *cache_bytes as f64).ln().abs()
-        }
-        Warning::CacheBenchmark { size_bytes, memory_bytes, .. } => {
-            *memory_bytes as f64 / *size_bytes as f64
-        }
-        Warning::UnalignedRandomAccess { alignment_bytes } => -(*alignment_bytes as f64),
-        Warning::CallOverheadDominates { call_ns, operation_ns } => call_ns / operation_ns,
-        Warning::ClockOverhead { clock_ns, interval_ns } => clock_ns / interval_ns,
-        Warning::TooFewReplicates { have, .. } => -f64::from(*have),
-        Warning::CacheStateNotAsAsked { discarded, .. } => f64::from(*discarded),
-        Warning::CpuStolen { percent } => *percent,
-        Warning::BusyMachine { replicates, of, .. } => f64::from(*replicates) / f64::from(*of),
-        Warning::CpuThrottled { periods } => *periods as f64,
-        Warning::MoreConcurrencyThanCores { threads, .. } => f64::from(*threads),
-        Warning::TimedInBatches { batch } => f64::from(*batch),
-        Warning::ClockDrift { ppm } => ppm.abs(),
-        Warning::NoSteadyState { range_percent, excursion_percent } => {
-            range_percent.max(excursion_percent.abs())
-        }
-        Warning::FarOutliers { farthest, .. } => farthest.ln().abs(),
-        Warning::Trend { change_percent } => change_percent.abs(),
-        Warning::DependsOnVolumeSize { volume_bytes, .. } => -(*volume_bytes as f64),
-        // A run has at most one of each of these, or they are all alike.
-        Warning::BackgroundWork { .. }
-        | Warning::FreshFileSystem
-        | Warning::LoopBuffered
-        | Warning::SparseImage
-        | Warning::HiddenBelow { .. }
-        | Warning::DependentBlocks { .. }
-        | Warning::DependentRatios { .. }
-        | Warning::HistogramLost { .. }
-        | Warning::JournalDamaged { .. } => 0.0,
-    }
 }
 
 fn too_few(gathered: &Gathered<'_>, level: f64) -> Option<Warning> {

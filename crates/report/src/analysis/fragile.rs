@@ -1,7 +1,7 @@
 //! Cells whose working set is near the size of a cache, where figures are least repeatable.
 
 use record::machine::{CacheKind, FRAGILE, Machine};
-use record::{CacheState, Cell, Manifest, Warning};
+use record::{Cell, Manifest, Warning};
 
 use super::{Gathered, estimates};
 
@@ -60,7 +60,7 @@ pub(crate) fn caches(cell: &Cell, manifest: &Manifest) -> Vec<(String, u64)> {
     let target = manifest.targets.iter().find(|target| target.label == cell.target);
     let mut caches = Vec::new();
     // A cold operation waits for the device, which hides the effect of processor caches.
-    if cell.cache_state != CacheState::Cold {
+    if !cell.cache_state.is_cold() {
         caches.extend(processor_caches(&manifest.machine));
     }
     let target_limit = target.and_then(|target| target.conditions.memory_bytes);
@@ -82,6 +82,7 @@ fn processor_caches(machine: &Machine) -> impl Iterator<Item = (String, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use record::CacheState;
     use record::machine::Cache;
 
     use super::*;

@@ -30,11 +30,11 @@ use std::path::Path;
 use file_system::FileSystem;
 use measure::Bucket;
 use record::{
-    CacheState, CellReport, Document, LeftOut, Line, Run, RunRecord, SCHEMA_VERSION, Skipped,
-    TargetRecord, Warning, WarningReport,
+    CellReport, Document, LeftOut, Line, Run, RunRecord, SCHEMA_VERSION, Skipped, TargetRecord,
+    Warning, WarningReport,
 };
 
-pub(crate) use doubts::{CLOCK_SHARE_MAX, busy, is_called_as_library, severity};
+pub(crate) use doubts::{CLOCK_SHARE_MAX, busy, is_called_as_library};
 pub(crate) use estimates::{Summary, median, summary};
 pub(crate) use fragile::{caches, nearest_cache};
 pub(crate) use gathered::{Gathered, gather};
@@ -195,7 +195,7 @@ fn hidden_below(run: &Run) -> Option<Warning> {
     let hypervisor = run.manifest.machine.hypervisor.clone()?;
     let is_cold = |cell: u32| {
         let cell = run.manifest.cells.get(cell as usize);
-        cell.is_some_and(|cell| cell.cache_state == CacheState::Cold)
+        cell.is_some_and(|cell| cell.cache_state.is_cold())
     };
     let was_read = run.lines.iter().any(|line| {
         if let Line::Replicate(replicate) = line { is_cold(replicate.cell) } else { false }
@@ -217,7 +217,7 @@ fn background_work(target: &TargetRecord) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use record::Ageing;
+    use record::{Ageing, CacheState};
 
     use super::*;
     use crate::sample::Sample;

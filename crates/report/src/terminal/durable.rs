@@ -52,7 +52,7 @@ fn cached<'a>(document: &'a Document, durable: &CellReport) -> Option<&'a CellRe
             && cell.curve.is_none()
             && text(cell, "operation") == Some(operation)
             && access.is_none_or(|access| text(cell, "access") == Some(access))
-            && cell.cache_state != record::CacheState::Cold
+            && !cell.cache_state.is_cold()
             && !cell.parameters.contains_key("io_path")
             && cell.parameters.get("request_bytes") == durable.parameters.get("request_bytes")
             && is_of_one_thread(cell)

@@ -8,7 +8,6 @@ use record::{CellReport, Document, Skipped, Warning, WarningReport};
 
 use super::names;
 use super::text::{Page, Style};
-use crate::analysis::severity;
 use textual::{list, plural};
 
 /// The beginning of the reason why a benchmark is left out if the budget has no time for it.
@@ -163,7 +162,7 @@ fn kinds(document: &Document) -> Vec<WarningGroup<'_>> {
             };
             kind.cells.push(cell);
             kind.is_same &= kind.worst.message == report.message;
-            if severity(&report.warning) > severity(&kind.worst.warning) {
+            if report.warning.severity() > kind.worst.warning.severity() {
                 kind.worst = report;
             }
         }

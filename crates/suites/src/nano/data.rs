@@ -46,10 +46,10 @@ fn data_benchmark(
 ) -> Benchmark {
     let order = if random { "random" } else { "sequential" };
     let (size, size_title) = if request_bytes == MIB { ("1m", "1 MiB") } else { ("4k", "4 KiB") };
-    let state = if cache_state == CacheState::Cold { "cold" } else { "warm" };
+    let state = if cache_state.is_cold() { "cold" } else { "warm" };
     let verb = operation.name();
     let (dimension, exercises) = dimension_of_data(operation, cache_state);
-    let is_cold_read = operation == Operation::Read && cache_state == CacheState::Cold;
+    let is_cold_read = operation == Operation::Read && cache_state.is_cold();
     let access = match (random, operation, cache_state) {
         (false, ..) => Access::Sequential,
         (true, Operation::Read, CacheState::Warm) => Access::Uniform,
@@ -82,7 +82,7 @@ fn data_benchmark(
 /// A buffered write does not wait for the device, so even a cold one says nothing about I/O: it
 /// isolates how the page cache takes in pages that it does not have.
 fn dimension_of_data(operation: Operation, state: CacheState) -> (Dimension, Vec<Dimension>) {
-    if state != CacheState::Cold {
+    if !state.is_cold() {
         (Dimension::InMemory, vec![])
     } else if operation == Operation::Read {
         (Dimension::Io, vec![Dimension::OnDiskLayout, Dimension::Caching])

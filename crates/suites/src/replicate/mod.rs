@@ -247,8 +247,7 @@ impl Execution<'_> {
         cooled: &mut BTreeSet<FileSetKind>,
         file_set: &FileSet,
     ) -> Result<(), Failure> {
-        let wants_names =
-            self.of.file_set.directories().is_some() && self.cache_state != CacheState::Cold;
+        let wants_names = self.of.file_set.directories().is_some() && !self.cache_state.is_cold();
         // With a memory limit, whatever happened since may have evicted them; and pages of small
         // files are evicted one by one when memory is short.
         let may_be_cold = is_limited(target) || self.of.workload.operation.moves_whole_files();
@@ -267,7 +266,7 @@ impl Execution<'_> {
         files: &[PathBuf],
     ) -> Option<BTreeMap<u32, u64>> {
         // A pilot does not record it.
-        if !self.counts || self.cache_state != CacheState::Warm || !target.supports_cold() {
+        if !self.counts || !self.cache_state.is_warm() || !target.supports_cold() {
             return None;
         }
         let new: Vec<&PathBuf> =
@@ -300,7 +299,7 @@ impl Execution<'_> {
         };
         let made = state::make(self.cache_state, how, target.root(), files, self.workload.threads);
         let made = made.map_err(|error| failed(&error))?;
-        let stays = self.cache_state == CacheState::Warm && !self.of.changes_anything();
+        let stays = self.cache_state.is_warm() && !self.of.changes_anything();
         for file in files {
             if stays {
                 read_in.insert(file.clone())
@@ -354,7 +353,7 @@ impl Execution<'_> {
         // What will be removed has just been made, which brings in the same.
         let operation = self.workload.operation;
         let changes = operation.changes_directories() && !operation.removes_names();
-        if !changes || self.cache_state != CacheState::Warm {
+        if !changes || !self.cache_state.is_warm() {
             return Ok(());
         }
         let all = self.workload.all_operations() * self.workload.threads as u64;

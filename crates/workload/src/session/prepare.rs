@@ -12,7 +12,7 @@ use crate::error::{EngineError, WorkloadError};
 use crate::file_set::FileSet;
 use crate::io_path::IoPath;
 use crate::on_device::FileOnDevice;
-use crate::operation::{DataOperation, NameOperation, Operation, Subject};
+use crate::operation::{DataOperation, Entries, NameOperation, Operation, Subject};
 use crate::role::Role;
 use crate::steps::{DataFile, Spacing};
 
@@ -167,9 +167,9 @@ impl Plan<'_> {
             Sharing::Same => 1,
         };
         self.enough(what, needed, present as u64)?;
-        if let Subject::Names(what, _) = subject {
-            let entries = self.entries_needed(what);
-            self.enough("entries in a directory", entries, spec.directories.entries)?;
+        if let Subject::Names(what, entries) = subject {
+            let needed = self.entries_needed(entries);
+            self.enough("entries in a directory", needed, spec.directories.entries)?;
             if what == NameOperation::ReadFile {
                 let read_bytes = self.workload.request_bytes as u64;
                 self.enough("bytes in each entry", read_bytes, spec.directories.entry_bytes)?;
@@ -179,24 +179,13 @@ impl Plan<'_> {
     }
 
     /// How many entries each directory must have.
-    fn entries_needed(&self, what: NameOperation) -> u64 {
-        match what {
-            NameOperation::Rename => self.sharers() as u64,
-            NameOperation::Open
-            | NameOperation::Close
-            | NameOperation::OpenClose
-            | NameOperation::ReadFile
-            | NameOperation::StatPresent
-            | NameOperation::CheckAccess
-            | NameOperation::Link
-            | NameOperation::Symlink => 1,
-            NameOperation::Create
-            | NameOperation::NewFile
-            | NameOperation::StatMissing
-            | NameOperation::Readdir
-            | NameOperation::Unlink
-            | NameOperation::Mkdir
-            | NameOperation::Rmdir => 0,
+    fn entries_needed(&self, entries: Entries) -> u64 {
+        match entries {
+            Entries::Moved => self.sharers() as u64,
+            Entries::LookedAt => 1,
+            // Links lead to one.
+            Entries::Added { .. } => u64::from(self.workload.operation.needs_links()),
+            Entries::Missed | Entries::Listed | Entries::Removed { .. } => 0,
         }
     }
 

@@ -1,5 +1,5 @@
-//! Makes the steps that work with both the kernel and a library, and what must exist before they
-//! run.
+//! Makes what the steps that work with both the kernel and a library consist of, and what must
+//! exist before they run.
 
 use std::path::PathBuf;
 
@@ -17,16 +17,13 @@ use crate::description::{Sharing, Verification, Workload};
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::file_set::{Maker, open_directory};
-use crate::names::{EntryName, MISSING_PER_ENTRY, NameKind};
-use crate::operation::{GrowingOperation, NameOperation, Subject};
+use crate::names::{EntryName, NameKind};
+use crate::operation::Subject;
 use crate::role::Role;
 use crate::steps::entries::{
-    Close, Directories, Directory, EntryCall, EntryOptions, EntryStep, FreshNames,
+    Directories, Directory, EntryCall, EntryOptions, EntryStep, FreshNames,
 };
-use crate::steps::{
-    Append, AppendFsync, DataFile, EntryShare, GrowingFile, NewFile, Read, ReadFile, Readdir,
-    Rename, Spacing, Sync, Transfer, Truncate, Write,
-};
+use crate::steps::{DataFile, EntryShare, GrowingFile, Read, Rename, Spacing, Transfer, Write};
 
 /// A plan to be executed with the calls of `K`.
 #[derive(Debug)]
@@ -137,21 +134,6 @@ impl<K: Calls> StepMaker<'_, K> {
         }
     }
 
-    fn growing_step(
-        &self,
-        thread: usize,
-        what: GrowingOperation,
-    ) -> Result<CallStep<K>, EngineError> {
-        let growing = self.growing(thread, OFlags::APPEND)?;
-        Ok(match what {
-            GrowingOperation::Append => Append(growing).into(),
-            GrowingOperation::Fsync => Sync::<K, false>(growing).into(),
-            GrowingOperation::Fdatasync => Sync::<K, true>(growing).into(),
-            GrowingOperation::AppendFsync => AppendFsync(growing).into(),
-            GrowingOperation::Truncate => Truncate(growing).into(),
-        })
-    }
-
     /// The file that a thread's operations let grow, opened for writing.
     pub(super) fn growing(
         &self,
@@ -168,62 +150,8 @@ impl<K: Calls> StepMaker<'_, K> {
         Ok(GrowingFile { calls: self.calls.clone(), file, path, payload, io_path, starts })
     }
 
-    fn name_step(&self, thread: usize, what: NameOperation) -> Result<CallStep<K>, EngineError> {
-        let directories = self.directories(thread)?;
-        let entries = self.plan.file_set.spec().directories.entries;
-        // Each missing name is looked up in one of the directories; there is at least one.
-        let missing = entries * directories.all.len() as u64 * MISSING_PER_ENTRY;
-        Ok(match what {
-            NameOperation::Readdir => Readdir::new(directories, entries).into(),
-            NameOperation::Rename => self.rename_step(thread, directories)?,
-            NameOperation::Open => CallStep::Open(self.entry_step(thread, directories, entries)?),
-            NameOperation::Close => {
-                CallStep::Close(Close(self.entry_step(thread, directories, entries)?))
-            }
-            NameOperation::OpenClose => {
-                CallStep::OpenClose(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::Create => {
-                CallStep::Create(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::ReadFile => {
-                let open = self.entry_step(thread, directories, entries)?;
-                ReadFile::new(open, self.plan.workload.request_bytes).into()
-            }
-            NameOperation::NewFile => {
-                let create = self.entry_step(thread, directories, entries)?;
-                let Workload { request_bytes, .. } = *self.plan.workload;
-                let content = self.plan.unverified_content(thread);
-                let payload = Payload::incompressible(request_bytes, content);
-                NewFile::new(create, payload, self.plan.workload.slots()).into()
-            }
-            NameOperation::StatPresent => {
-                CallStep::StatPresent(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::StatMissing => {
-                CallStep::StatMissing(self.entry_step(thread, directories, missing)?)
-            }
-            NameOperation::CheckAccess => {
-                CallStep::CheckAccess(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::Link => CallStep::Link(self.entry_step(thread, directories, entries)?),
-            NameOperation::Symlink => {
-                CallStep::Symlink(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::Unlink => {
-                CallStep::Unlink(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::Mkdir => {
-                CallStep::Mkdir(self.entry_step(thread, directories, entries)?)
-            }
-            NameOperation::Rmdir => {
-                CallStep::Rmdir(self.entry_step(thread, directories, entries)?)
-            }
-        })
-    }
-
     /// A step on entries that chooses among `names`.
-    fn entry_step<E: EntryCall>(
+    pub(super) fn entry_step<E: EntryCall>(
         &self,
         thread: usize,
         directories: Directories<K>,
@@ -234,7 +162,7 @@ impl<K: Calls> StepMaker<'_, K> {
         Ok(EntryStep::new(directories, choose, self.fresh(thread), self.options()))
     }
 
-    fn rename_step(
+    pub(super) fn rename_step(
         &self,
         thread: usize,
         directories: Directories<K>,
@@ -259,7 +187,7 @@ impl<K: Calls> StepMaker<'_, K> {
         EntryOptions { form: self.plan.file_set.spec().directories.path_form(), slots, sync }
     }
 
-    fn directories(&self, thread: usize) -> Result<Directories<K>, EngineError> {
+    pub(super) fn directories(&self, thread: usize) -> Result<Directories<K>, EngineError> {
         let numbers = self.plan.assigned(thread, self.plan.file_set.spec().directories.count);
         let open = |number| {
             let path = self.plan.file_set.directory(number);

@@ -5,7 +5,8 @@ use crate::calls::{Calls, read_on, write_on};
 use crate::error::EngineError;
 use crate::fault::Fault;
 use crate::run_loop::Step;
-use crate::steps::entries::{Create, EntryStep, Open};
+use crate::steps::entries::EntryStep;
+use crate::steps::entries::each::{Create, Open};
 
 /// `openat` of an entry, `read` of all of it and `close`.
 #[derive(Debug)]

@@ -28,6 +28,13 @@ impl Paper for BonnieAnova {
         "Rondinelli, File Systems Performance Analysis: Bonnie, computed and measured (section-3)"
     }
 
+    fn examples(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("sudo fsprism reproduce bonnie-anova", "measured in about three minutes"),
+            ("fsprism reproduce bonnie-anova/section-3", "computed from the paper's numbers"),
+        ]
+    }
+
     fn items(&self) -> Vec<&'static str> {
         vec![SECTION]
     }

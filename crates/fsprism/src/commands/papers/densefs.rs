@@ -28,6 +28,16 @@ impl Paper for DenseFs {
         "Weiss et al., DenseFS: cache footprints, traced (figure-1, figure-2, section-2)"
     }
 
+    fn examples(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("fsprism reproduce densefs", "traced in guests in about a minute"),
+            (
+                "fsprism reproduce densefs/figure-2 --run fsprism-runs/RUN",
+                "from any run of the footprint suite",
+            ),
+        ]
+    }
+
     fn items(&self) -> Vec<&'static str> {
         Part::names().to_vec()
     }

@@ -25,6 +25,10 @@ impl Paper for FsCache {
         "Howells, FS-Cache Benchmarks: a network file system's cache, measured in guests"
     }
 
+    fn examples(&self) -> &'static [(&'static str, &'static str)] {
+        &[("fsprism reproduce fscache-benchmarks", "measured in guests in about six minutes")]
+    }
+
     fn items(&self) -> Vec<&'static str> {
         Vec::new()
     }

@@ -27,6 +27,13 @@ impl Paper for MemoryRich {
         "Wang et al., The Effects of Memory-Rich Environments, measured (table-2 to figure-8)"
     }
 
+    fn examples(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("sudo fsprism reproduce memory-rich-microbenchmarks", "measured in a few minutes"),
+            ("sudo fsprism reproduce memory-rich-microbenchmarks/table-2", "one of its tables"),
+        ]
+    }
+
     fn items(&self) -> Vec<&'static str> {
         [suites::below(SUITE), MODEL_ITEMS.to_vec()].concat()
     }

@@ -14,14 +14,17 @@ use crate::arguments::reproduce::ReproduceOptions;
 use crate::exit::{OrInputError, Outcome};
 use crate::output;
 
-/// A paper that can be reproduced. The command, its list of papers, completions and refusals are
-/// derived from it.
+/// A paper that can be reproduced. The command, its list of papers, its examples, completions and
+/// refusals are derived from it.
 trait Paper {
     /// The name by which `fsprism reproduce` takes it.
     fn name(&self) -> &'static str;
 
     /// Its authors and title, and what is done with it.
     fn summary(&self) -> &'static str;
+
+    /// Example command lines, each with what it does.
+    fn examples(&self) -> &'static [(&'static str, &'static str)];
 
     /// Its tables, figures and sections that can be reproduced individually.
     fn items(&self) -> Vec<&'static str>;
@@ -39,6 +42,9 @@ trait Paper {
     /// Reproduces one item, or the whole paper.
     fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome>;
 }
+
+/// The width of commands in examples.
+const COMMAND_WIDTH: usize = 53;
 
 /// All papers.
 fn papers() -> [Box<dyn Paper>; 5] {
@@ -71,6 +77,18 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let paper = paper.ok_or_else(|| unknown(&wanted, name)).or_input_error()?;
     check(paper.as_ref(), item, options).or_input_error()?;
     paper.reproduce(item, options)
+}
+
+/// The examples in the command's help.
+pub(crate) fn examples() -> String {
+    let papers = papers();
+    let of_papers = papers.iter().flat_map(|paper| paper.examples());
+    let all = [("fsprism reproduce", "lists the papers")];
+    let lines = all.iter().chain(of_papers).map(|(command, what)| match command.len() {
+        ..=COMMAND_WIDTH => format!("  {command:<COMMAND_WIDTH$}  {what}\n"),
+        _ => format!("  {command}\n  {:COMMAND_WIDTH$}  {what}\n", ""),
+    });
+    format!("Examples:\n{}", lines.collect::<String>())
 }
 
 /// Everything that can be reproduced: papers, and their individual items.
@@ -134,4 +152,25 @@ fn check_item(paper: &dyn Paper, item: &str) -> anyhow::Result<()> {
     items.sort_unstable();
     let suggestion = textual::did_you_mean(item, items.iter().copied());
     anyhow::bail!("no {item} in {name}{suggestion}; choose from {}", items.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_paper_is_shown_with_what_it_has() {
+        let (help, names) = (examples(), names());
+        for paper in papers() {
+            assert!(!paper.examples().is_empty(), "{}", paper.name());
+            for (command, what) in paper.examples() {
+                let (_, given) = command.split_once("fsprism reproduce ").expect("its command");
+                let given = given.split(' ').next().unwrap_or(given);
+                assert!(given.split('/').next() == Some(paper.name()), "{command}");
+                assert!(names.iter().any(|name| name == given), "{command}");
+                assert!(help.contains(command) && help.contains(what), "{help}");
+            }
+        }
+        assert!(help.lines().all(|line| line.len() <= 100), "{help}");
+    }
 }

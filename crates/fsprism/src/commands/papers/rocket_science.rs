@@ -22,6 +22,14 @@ impl Paper for RocketScience {
         "Tarasov et al., It IS Rocket Science: its case study, measured (figure-1 to figure-4)"
     }
 
+    fn examples(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("sudo fsprism reproduce rocket-science", "measured in about ten minutes"),
+            ("sudo fsprism reproduce rocket-science/figure-3", "one of its figures"),
+            ("fsprism reproduce rocket-science --run fsprism-runs/RUN", "from an earlier run"),
+        ]
+    }
+
     fn items(&self) -> Vec<&'static str> {
         suites::below(NAME)
     }

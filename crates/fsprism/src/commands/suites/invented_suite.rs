@@ -5,7 +5,8 @@
 use std::cell::Cell;
 
 use clap::{Args, CommandFactory, Parser};
-use suites::{NoSuite, OwnOptions, Suite};
+use suites::{Benchmark, FileSetKind, NoSuite, OwnOptions, Suite};
+use workload::{Operation, Workload};
 
 use super::timed::Timed;
 use super::{Runnable, rows, takers, timed};
@@ -39,12 +40,15 @@ impl OwnOptions for Invention {
     }
 }
 
-/// A suite with a single benchmark.
+/// A suite with a single benchmark, made as in a crate of its own.
 fn invented() -> Suite {
-    let mut suite = suites::suite("survey/io").expect("it is declared");
-    suite.benchmarks.truncate(1);
-    "inventing".clone_into(&mut suite.benchmarks[0].name);
-    Suite { name: "inventions", summary: "how fast things are invented", ..suite }
+    let stat = Workload::new(Operation::StatPresent);
+    let inventing = Benchmark {
+        name: "inventing".to_owned(),
+        title: "what is invented, found".to_owned(),
+        ..Benchmark::from_workload(stat, FileSetKind::SmallDirectories)
+    };
+    Suite::new("inventions", "how fast things are invented", vec![inventing])
 }
 
 fn suggestion(given: &str) -> String {

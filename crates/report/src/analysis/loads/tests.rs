@@ -24,6 +24,19 @@ fn load(must_last: bool, operations: &[(&str, &str, f64)]) -> Load {
 }
 
 #[test]
+fn every_known_load_is_described_for_readers() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/loads.md");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let (_, mixes) = text.split_once("| load | a unit is |").expect("it has a table of mixes");
+    let rows: Vec<&str> = mixes.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
+    for load in known_loads() {
+        let row = format!("| `{}` | {} | ", load.name, load.unit);
+        assert!(rows.iter().any(|line| line.starts_with(&row)), "docs/loads.md lacks {row}");
+    }
+    assert_eq!(rows.len(), known_loads().len(), "docs/loads.md has a load that is not known");
+}
+
+#[test]
 fn times_add_up_by_block_and_the_sums_are_compared() {
     // Both vary in the same way, which cancels out.
     let sample = Sample::new(&["ext4", "xfs"])

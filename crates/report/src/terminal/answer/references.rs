@@ -1,7 +1,7 @@
 //! How long operations on a single target take, compared with the least that they are based on: a
 //! system call, a copy in memory, a read of the disk.
 
-use record::{Better, CacheState, CellReport, Dimension, Document};
+use record::{Better, CellReport, Dimension, Document};
 
 use super::super::section;
 use super::super::text::{Page, Style, shortened};
@@ -89,7 +89,7 @@ fn reference(document: &Document, cell: &CellReport) -> (&'static str, f64) {
         _ => [None, None],
     };
     let stream_ns = of.disk_read_1m_ns.map(|nanos| nanos * bytes as f64 / MIB as f64);
-    let is_cold = cell.cache_state == CacheState::Cold;
+    let is_cold = cell.cache_state.is_cold();
     let held = match text("operation") {
         Some("read") if is_cold && text("access") == Some("sequential") => ("the disk", stream_ns),
         Some("read") if is_cold => ("the disk", access_ns),

@@ -131,11 +131,8 @@ fn all() -> impl Iterator<Item = NamedOperation> {
 
 fn benchmark_of(named: NamedOperation, set: DirectorySpec, cache_state: CacheState) -> Benchmark {
     let operation = named.operation;
-    let access = match cache_state {
-        // The second time, its attributes would be in memory.
-        CacheState::Cold => Access::Shuffled,
-        CacheState::Warm | CacheState::Steady | CacheState::Any => access_of_names(operation),
-    };
+    // The second time, its attributes would be in memory.
+    let access = if cache_state.is_cold() { Access::Shuffled } else { access_of_names(operation) };
     Benchmark {
         dimension: Dimension::Metadata,
         exercises: vec![Dimension::InMemory],
@@ -159,7 +156,7 @@ fn sizes_of(
     sizes: &[(u64, u32)],
     rank: u32,
 ) -> Vec<Benchmark> {
-    let is_cold = cache_state == CacheState::Cold;
+    let is_cold = cache_state.is_cold();
     let (suffix, state) = if is_cold { ("-cold", ", cold") } else { ("", "") };
     let curve = Curve {
         name: &format!("{}{suffix}-by-directory-size", named.name),
