@@ -11,5 +11,6 @@ mod kill;
 mod listing;
 mod memory;
 mod model;
+mod numbers;
 mod threads;
 mod world;
