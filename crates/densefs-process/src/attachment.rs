@@ -17,6 +17,7 @@ use rustix::time::Timespec;
 
 use crate::edge::{self, ByteLock, Mapping, lock_bytes};
 use crate::file::{self, ArenaError, RECORDS_AT};
+use crate::users::{Role, Users};
 
 /// How long to sleep while waiting for a lock, before checking again whether its owner is alive.
 const SLEEP_NS: i64 = 5_000_000;
@@ -230,6 +231,7 @@ impl Attachment {
             if record == self.record() || !self.lock_record(file, record, ByteLock::Take) {
                 continue;
             }
+            self.set_role(record, Role::Program);
             // If the record is for us: from now on, the kernel cannot tell our own lock from none.
             tell(record);
             self.take_over(record)?;
@@ -318,16 +320,34 @@ impl Attachment {
         }
     }
 
-    /// Whether another live process has the arena attached.
-    pub(crate) fn is_shared(&self) -> bool {
-        let mut others = (0..self.shape.processes()).filter(|&record| record != self.record());
-        others.any(|record| {
+    /// Which other live processes have the arena attached.
+    pub(crate) fn others(&self) -> Users {
+        let others = (0..self.shape.processes()).filter(|&record| record != self.record());
+        let alive = others.filter(|&record| {
             let is_dead = self.claim(record);
             if is_dead {
                 self.unclaim(record);
             }
             !is_dead
-        })
+        });
+        alive.map(|record| Role::from_record(&self.arena(), self.shape, record)).collect()
+    }
+
+    /// Notes in a record what its process is.
+    pub(crate) fn set_role(&self, record: u32, role: Role) {
+        if let Ok(line) = self.shape.record(record).and_then(|at| self.arena().line(at)) {
+            line.atomic(Shape::ROLE).store(role as u32, Ordering::Relaxed);
+        }
+    }
+
+    /// Gives the record of this process back, so that others see that it no longer uses the arena.
+    /// No further call works. Does nothing as long as a thread has a slot.
+    pub(crate) fn give_record_back(&self) {
+        let record = self.record();
+        if record != NO_RECORD && self.slots_of(record).next().is_none() {
+            self.set_record(None);
+            self.lock_record(self.file(), record, ByteLock::GiveBack);
+        }
     }
 
     /// Whether the next call off the fast path will sweep.

@@ -14,6 +14,7 @@ use densefs::{Errno, Life, Seams};
 use rustix::fs::FallocateFlags;
 
 use crate::edge::{self, ByteLock, Mapping, lock_bytes};
+use crate::users::{Role, Users, is_unused_soon};
 
 /// The size of a page, in a file and in memory.
 pub(crate) const PAGE_BYTES: u64 = PAGE_LENGTH as u64;
@@ -271,11 +272,17 @@ fn replace(
             return Err(exists());
         }
         let mapping = Mapping::new(file.as_fd(), lines_there).map_err(at(path, "map"))?;
-        if Shape::from_arena(&mapping.arena()) == Err(InvalidArena::NoDenseFs) {
+        let shape = Shape::from_arena(&mapping.arena());
+        if shape == Err(InvalidArena::NoDenseFs) {
             return Err(exists());
         }
         if !request.overwrites {
             return Err(ArenaError::IsDenseFs { path: path.to_owned() });
+        }
+        if let Ok(shape) = shape
+            && !is_unused_soon(path, || users_of(&file, &mapping, shape))
+        {
+            return Err(ArenaError::InUse { path: path.to_owned() });
         }
     }
     // Any process that attaches it takes one of these locks.
@@ -285,6 +292,17 @@ fn replace(
     }
     file.set_len(0).map_err(at(path, "empty"))?;
     fill(path, &file, lines, request)
+}
+
+/// Which processes use an arena that this process has not attached.
+fn users_of(file: &File, mapping: &Mapping, shape: Shape) -> Users {
+    let is_used = |&record: &u32| {
+        let lock = |what| lock_bytes(file.as_fd(), RECORDS_AT + i64::from(record), 1, what);
+        let is_free = lock(ByteLock::Take).unwrap_or(false);
+        !(is_free && lock(ByteLock::GiveBack).is_ok())
+    };
+    let used = (0..shape.processes()).filter(is_used);
+    used.map(|record| Role::from_record(&mapping.arena(), shape, record)).collect()
 }
 
 /// Whether a file begins with a superblock, without mapping an unknown file.

@@ -23,6 +23,7 @@ mod locks;
 mod names;
 mod thread_slot;
 mod transfer;
+mod users;
 
 pub use attachment::ProcessSeams;
 pub use dense_fs::{Base, DenseFs, DirectoryEntry, Usage};

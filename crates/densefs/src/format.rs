@@ -4,7 +4,7 @@ use crate::arena::{Arena, Field, LINES_PER_PAGE, Ref};
 use crate::errno::Errno;
 use crate::geometry::Geometry;
 pub use crate::layout::VERSION;
-use crate::layout::{MAGIC, cell, slot, superblock};
+use crate::layout::{MAGIC, cell, process, slot, superblock};
 use crate::member::Member;
 use crate::modes::{DIRECTORY, Mode};
 use crate::seams::Seams;
@@ -55,6 +55,8 @@ impl Shape {
     /// The owner of a slot, in the first line of the slot: 0 means that the slot is free, and the
     /// environment defines all other values.
     pub const OWNER: Field<u32> = Field::at(0);
+    /// What a process does with the arena, in its record: the environment defines all values.
+    pub const ROLE: Field<u32> = process::THEIRS;
 
     /// The shape of an arena with a file system.
     ///
@@ -96,6 +98,14 @@ impl Shape {
     #[must_use]
     pub fn processes(self) -> u32 {
         self.0.processes()
+    }
+
+    /// The record of a process.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if there is no such record.
+    pub fn record(self, number: u32) -> Result<Ref, Errno> {
+        self.0.process(number)
     }
 }
 

@@ -116,7 +116,7 @@ pub(crate) mod slot {
     pub(crate) const CELLS: Field<u32> = Field::at(28);
     /// How many runs are in stock.
     pub(crate) const RUNS: Field<u32> = Field::at(32);
-    /// An inode without names that is not open, whose content is being freed; or none.
+    /// An inode without names whose content nobody has open and is being freed; or none.
     pub(crate) const DYING: Field<u32> = Field::at(36);
     /// The line with the stock of single lines.
     pub(crate) const CELL_STOCK: u32 = 2;
@@ -155,8 +155,7 @@ pub(crate) mod process {
     /// How often the working directory has been changed.
     pub(crate) const CHANGES: Field<u64> = Field::at(24);
     /// The rest of the line belongs to the environment.
-    #[expect(dead_code, reason = "the surroundings know it by SPEC.md")]
-    pub(crate) const THEIRS: Field<u64> = Field::at(32);
+    pub(crate) const THEIRS: Field<u32> = Field::at(32);
 
     /// A descriptor: its description's cell in the low half, its flags in the high half; 0 if there
     /// is none.
@@ -190,6 +189,10 @@ pub(crate) mod description {
     pub(crate) const OFFSET: Field<u64> = Field::at(8);
     /// The flags it was opened with.
     pub(crate) const FLAGS: Field<u32> = Field::at(16);
+    /// The flag of one that only refers to its inode.
+    pub(crate) const PATH: u32 = 0o10_000_000;
+    /// The flags of one that only keeps its inode's number.
+    pub(crate) const NUMBER_ONLY: u32 = PATH | 1 << 30;
     /// The inode.
     pub(crate) const INODE: Field<u32> = cell::TARGET;
 }
@@ -271,7 +274,7 @@ pub(crate) mod cell {
     pub(crate) const DATA: Field<u32> = Field::at(32);
     /// Additional names only: the inode's cell.
     pub(crate) const TARGET: Field<u32> = DATA;
-    /// How many open descriptions it has.
+    /// How many open descriptions it has, of two kinds: see [`crate::opens`].
     pub(crate) const OPENS: Field<u16> = Field::at(36);
     /// How to interpret `DATA`.
     pub(crate) const FORM: Field<u8> = Field::at(38);

@@ -47,6 +47,7 @@ mod memory;
 mod mode_table;
 pub mod modes;
 mod name;
+mod opens;
 #[cfg(test)]
 mod quiet;
 #[cfg(test)]

@@ -12,6 +12,7 @@ use densefs::{Errno, Follow, LastName, Member, Node, is_only_name};
 
 use crate::attachment::{Attachment, Credentials, ProcessSeams};
 use crate::file::ArenaError;
+use crate::users::{Role, is_unused_soon};
 use crate::{fork, thread_slot};
 
 /// The core, as used by this thread.
@@ -261,6 +262,25 @@ impl DenseFs {
         thread_slot::leave(&self.attachment);
     }
 
+    /// Declares that this process serves a mount. Once that is unmounted, whoever needs the arena
+    /// alone waits for the process to [`Self::detach`] it.
+    pub fn declare_server(&self) {
+        self.attachment.set_role(self.attachment.record(), Role::Server);
+    }
+
+    /// Closes all that this process has open, and lets others know that it no longer uses the
+    /// arena. All threads must have left, except this one. Later calls fail with [`Errno::NXIO`].
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`].
+    pub fn detach(self) -> Result<(), Errno> {
+        let record = self.attachment.record();
+        let closed = self.with(|member, _| member.reap(record));
+        self.leave();
+        self.attachment.give_record_back();
+        closed
+    }
+
     /// Closes all that this process has open, and makes the root its working directory.
     ///
     /// # Errors
@@ -273,14 +293,16 @@ impl DenseFs {
         })
     }
 
-    /// Checks the whole arena. No other process may have it attached.
+    /// Checks the whole arena. No other process may have it attached; one that has served a mount
+    /// is given some seconds to let go of it.
     ///
     /// # Errors
     /// [`ArenaError::InUse`]; [`ArenaError::Core`]. Inconsistencies are returned as a value.
     pub fn check(&self) -> Result<Result<Report, Problem>, ArenaError> {
         let path = || self.path().to_owned();
+        let is_unused = is_unused_soon(self.path(), || self.attachment.others());
         let checked = self.with(|member, _| {
-            if self.attachment.is_shared() {
+            if !is_unused {
                 return Err(Errno::BUSY);
             }
             // Not earlier: the last of the others may have died just before.

@@ -136,6 +136,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             let dying = Ref(state.load(slot::DYING));
             if dying.is_some() {
                 self.claim(dying, 1, IN_STOCK)?;
+                self.opens += crate::opens::Opens::from_inode(self.line(dying)?).count();
                 self.annex(self.line(dying)?, IN_STOCK)?;
                 self.content(dying, IN_STOCK)?;
             }
@@ -234,14 +235,13 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         }
         let (seen, links) = (self.seen[at.0 as usize], line.load(cell::LINKS));
         let is_inode = line.load(cell::MODE) < cell::DESCRIPTION_MARK;
-        if is_used && seen != IN_STOCK && is_inode {
-            self.opens += u64::from(line.load(cell::OPENS));
-        }
         if !is_used || seen == IN_STOCK || !is_inode {
             return if is_used && seen == UNSEEN { problem("a cell is lost", at) } else { Ok(()) };
         }
+        let opens = crate::opens::Opens::from_inode(line);
+        self.opens += opens.count();
         if seen == UNSEEN {
-            if links != 0 || line.load(cell::OPENS) == 0 {
+            if links != 0 || opens.count() == 0 || opens.is_being_freed() {
                 return problem("an inode is lost", at);
             }
             self.claim(at, 1, USED)?;

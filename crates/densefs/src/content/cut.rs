@@ -2,12 +2,13 @@
 
 use super::map::{Entry, Map};
 use super::{PAGE, PAGE_BYTES, SIZE_MAX, lines_of};
-use crate::annex::Inode;
-use crate::arena::{LINE_BYTES, Line, Ref, Word};
+use crate::annex::{Inode, InodeCell};
+use crate::arena::{LINE_BYTES, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{cell, content, slot, zone};
 use crate::member::{Member, Node};
 use crate::modes::{FILE, TYPE};
+use crate::opens::Opens;
 use crate::seams::Seams;
 
 impl<'a, S: Seams> Member<'a, S> {
@@ -120,18 +121,45 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(())
     }
 
-    /// Logs that an inode, which is locked, has neither names nor users. It is freed at once if it
-    /// has little content; otherwise it is noted, for [`Self::bury`] to take apart.
-    pub(crate) fn let_go(&self, at: Ref, inode: Line<'_>) -> Result<(), Errno> {
-        let form = inode.load(cell::FORM);
-        let is_directory = self.mode(inode.load(cell::MODE))?.is_directory();
+    /// Logs that an inode, which is locked, has no names, and that nobody has its content open. It
+    /// is freed at once if it has little content; otherwise it is noted, for [`Self::bury`] to take
+    /// apart. If there are descriptions that keep its number, its cell stays.
+    #[inline]
+    pub(crate) fn let_go(&self, inode: InodeCell<'_>, opens: Opens) -> Result<(), Errno> {
+        let InodeCell { at, line } = inode;
+        if !opens.is_none() {
+            return self.let_content_go(inode, opens);
+        }
+        let form = line.load(cell::FORM);
+        let is_directory = self.mode(line.load(cell::MODE))?.is_directory();
         if form == 0 || is_directory && form != cell::ANNEX {
             return self.give_cell(at);
         }
         if form <= content::RUN_MAX {
-            self.give_run(Ref(inode.load(cell::DATA)), form.into())?;
+            self.give_run(Ref(line.load(cell::DATA)), form.into())?;
             return self.give_cell(at);
         }
+        self.put(self.slot_line(slot::STATE), slot::DYING, at.0);
+        Ok(())
+    }
+
+    /// Logs that a file's content is freed, or is noted to be. Its attributes stay, including the
+    /// size. Inodes of other types keep the little that they have.
+    #[cold]
+    #[inline(never)]
+    fn let_content_go(&self, inode: InodeCell<'_>, opens: Opens) -> Result<(), Errno> {
+        let InodeCell { at, line } = inode;
+        let form = line.load(cell::FORM);
+        if form == 0 || self.mode(line.load(cell::MODE))?.mode & TYPE != FILE {
+            return Ok(());
+        }
+        if form <= content::RUN_MAX {
+            self.give_run(Ref(line.load(cell::DATA)), form.into())?;
+            self.put(at, cell::DATA, 0_u32);
+            self.put(at, cell::FORM, 0_u8);
+            return Ok(());
+        }
+        self.put(at, cell::OPENS, opens.freeing().0);
         self.put(self.slot_line(slot::STATE), slot::DYING, at.0);
         Ok(())
     }
@@ -150,10 +178,16 @@ impl<'a, S: Seams> Member<'a, S> {
     fn take_apart(&self, at: Ref) -> Result<(), Errno> {
         let line = self.lock(at)?;
         let buried = self.inode(at, line).and_then(|inode| {
+            let (opens, size) = (Opens::from_inode(line).freed(), line.load(cell::SIZE));
             self.cut(&inode, 0)?;
             self.ready_to_give()?;
-            self.give_annex(&inode)?;
-            self.give_cell(at)?;
+            if opens.is_none() {
+                self.give_annex(&inode)?;
+                self.give_cell(at)?;
+            } else {
+                self.put(at, cell::OPENS, opens.0);
+                self.put(at, cell::SIZE, size);
+            }
             self.put(self.slot_line(slot::STATE), slot::DYING, 0_u32);
             self.commit();
             Ok(())

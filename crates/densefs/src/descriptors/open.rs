@@ -6,6 +6,7 @@ use crate::errno::Errno;
 use crate::layout::{cell, description};
 use crate::member::{Member, Node};
 use crate::modes::{AsCaller, Caller, DIRECTORY, FILE, READ, SYMLINK, TYPE, WRITE};
+use crate::opens::Opens;
 use crate::seams::Seams;
 use crate::tree::{EntryName, FOLLOWED_MAX, Follow, LastName, MissingName, Reached, Start};
 
@@ -32,7 +33,11 @@ pub mod flags {
     /// Close the descriptor when the process executes another program.
     pub const CLOSE_ON_EXEC: u32 = 0o2_000_000;
     /// Only refer to the file, without access to its content.
-    pub const PATH: u32 = 0o10_000_000;
+    pub const PATH: u32 = super::description::PATH;
+    /// Like [`PATH`], but only see to it that no other inode gets the same number: what a file
+    /// contains goes with its last name, unless it is also open in another way. It can then no
+    /// longer be opened. For servers that must recognise what they once found.
+    pub const NUMBER_ONLY: u32 = super::description::NUMBER_ONLY;
     /// Create a file without a name in this directory.
     pub const TEMPORARY: u32 = 0o20_000_000;
 
@@ -132,8 +137,8 @@ impl<'a, S: Seams> Member<'a, S> {
             self.ready_to_open()?;
             let line = self.lock_node(node)?;
             let opened = self.check_open(caller, line, how).and_then(|()| {
-                let opens = line.load(cell::OPENS).checked_add(1).ok_or(Errno::NFILE)?;
-                self.put(node.at, cell::OPENS, opens);
+                let (opens, how) = Opens::from_inode(line).opened(how)?;
+                self.put(node.at, cell::OPENS, opens.0);
                 self.describe(node.at, how)
             });
             self.commit_if(opened.is_ok());
@@ -161,6 +166,7 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let wanted = wanted(how);
         match mode.mode & TYPE {
+            FILE if line.load(cell::LINKS) == 0 => check_content(line)?,
             FILE => {}
             DIRECTORY if wanted & WRITE != 0 => return Err(Errno::ISDIR),
             DIRECTORY => {}
@@ -336,6 +342,14 @@ enum Opened {
     New(u32),
     /// Nothing: the name is taken.
     NameTaken,
+}
+
+/// Checks that a file without names still has its content.
+#[cold]
+#[inline(never)]
+fn check_content(line: Line<'_>) -> Result<(), Errno> {
+    let opens = Opens::from_inode(line);
+    if opens.has_content() && !opens.is_being_freed() { Ok(()) } else { Err(Errno::NOENT) }
 }
 
 /// The permissions needed to open a file with these flags.

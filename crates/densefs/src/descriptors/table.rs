@@ -9,6 +9,7 @@ use crate::errno::Errno;
 use crate::file_locks::LockOwner;
 use crate::layout::{cell, description, process};
 use crate::member::Member;
+use crate::opens::Opens;
 use crate::seams::Seams;
 
 /// An index into a table of descriptors.
@@ -348,10 +349,11 @@ impl<'a, S: Seams> Member<'a, S> {
             return Ok(());
         }
         self.give_description(entry.description())?;
-        let opens = inode.line.load(cell::OPENS).checked_sub(1).ok_or(Errno::CORRUPT)?;
-        self.put(inode.at, cell::OPENS, opens);
-        let is_gone = opens == 0 && inode.line.load(cell::LINKS) == 0;
-        if is_gone { self.let_go(inode.at, inode.line) } else { Ok(()) }
+        let how = description.load(description::FLAGS);
+        let opens = Opens::from_inode(inode.line).closed(how)?;
+        self.put(inode.at, cell::OPENS, opens.0);
+        let is_gone = inode.line.load(cell::LINKS) == 0 && !opens.has_content();
+        if is_gone { self.let_go(inode, opens) } else { Ok(()) }
     }
 
     /// Duplicates a descriptor, to the lowest free one from `lowest` on.

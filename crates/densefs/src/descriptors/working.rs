@@ -13,6 +13,7 @@ use crate::errno::Errno;
 use crate::layout::{cell, description, process};
 use crate::member::{Evidence, Member, Node, WorkingDirectory};
 use crate::modes::Caller;
+use crate::opens::Opens;
 use crate::seams::Seams;
 use crate::stamp::Stamp;
 
@@ -114,9 +115,9 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Logs that an inode, which is locked, is opened once more; returns the table entry for it.
     fn put_opened(&self, at: Ref, line: Line<'a>) -> Result<u64, Errno> {
-        let opens = line.load(cell::OPENS).checked_add(1).ok_or(Errno::NFILE)?;
-        self.put(at, cell::OPENS, opens);
-        Ok(entry_of(self.fill_description(at, HOW)?, HOW))
+        let (opens, how) = Opens::from_inode(line).opened(HOW)?;
+        self.put(at, cell::OPENS, opens.0);
+        Ok(entry_of(self.fill_description(at, how)?, how))
     }
 
     /// Logs that a process, whose record is locked, has changed its working directory. Must come

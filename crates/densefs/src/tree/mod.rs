@@ -14,7 +14,7 @@ mod walk;
 
 use core::borrow::Borrow;
 
-use crate::annex::accessed;
+use crate::annex::{InodeCell, accessed};
 use crate::arena::{LINE_BYTES, Line, Ref};
 use crate::directory::{Entry, Table};
 use crate::errno::Errno;
@@ -22,6 +22,7 @@ use crate::layout::cell;
 use crate::member::{Member, Node};
 use crate::modes::{Caller, EXECUTE, Mode, STICKY, WRITE, is_device};
 use crate::name::{Name, lines_of_name};
+use crate::opens::Opens;
 use crate::seams::Seams;
 
 pub use attributes::{NewTime, NewTimes, Owner};
@@ -275,13 +276,15 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Logs that an inode, which must be locked, loses a name. If that was the last and it is not
-    /// open, it is freed.
+    /// open, it is freed, as far as nobody keeps its number.
     #[inline]
-    fn lose_link(&self, at: Ref, inode: Line<'_>, mode: Mode, now: u64) -> Result<(), Errno> {
+    fn lose_link(&self, at: Ref, inode: Line<'a>, mode: Mode, now: u64) -> Result<(), Errno> {
         let left = if mode.is_directory() { 0 } else { inode.load(cell::LINKS).wrapping_sub(1) };
         self.put(at, cell::LINKS, left);
         self.put_changed(at, inode, now);
-        if left == 0 && inode.load(cell::OPENS) == 0 { self.let_go(at, inode) } else { Ok(()) }
+        let opens = Opens::from_inode(inode);
+        let is_gone = left == 0 && !opens.has_content();
+        if is_gone { self.let_go(InodeCell { at, line: inode }, opens) } else { Ok(()) }
     }
 
     /// Logs that the run of a long name is freed.

@@ -11,6 +11,7 @@ mod kill;
 mod listing;
 mod memory;
 mod model;
+mod numbers;
 mod threads;
 mod trim;
 mod world;
