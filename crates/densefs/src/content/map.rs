@@ -105,6 +105,9 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Calls `act` for the map itself, if the file has one, and for every extent that is not a
     /// hole.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if this is no map.
     pub(crate) fn each_run(
         &self,
         body: Line<'_>,
@@ -112,6 +115,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<(), Errno> {
         let Some(map) = self.map_of(body)? else { return Ok(()) };
         act(map.at, map.lines());
+        self.check_bounds(&map)?;
         for number in 0..map.extents {
             let (first, at) = self.extent(&map, number)?;
             let next = number + 1;
@@ -124,6 +128,18 @@ impl<'a, S: Seams> Member<'a, S> {
             }
         }
         Ok(())
+    }
+
+    /// Checks the first extent of a map, the last, and how many there are.
+    fn check_bounds(&self, map: &Map) -> Result<(), Errno> {
+        let said = u32::from_bits(self.line(map.at)?.load(content::WORD)) & content::EXTENTS;
+        let Some(last) = map.extents.checked_sub(1) else {
+            return if map.end == 0 && map.tail == 0 { Ok(()) } else { Err(Errno::CORRUPT) };
+        };
+        let (first, (page, at)) = (self.extent(map, 0)?.0, self.extent(map, last)?);
+        let may_have_tail = at.is_some() && page.checked_add(1) == Some(map.end);
+        let is_map = first == 0 && said == map.extents && (map.tail == 0 || may_have_tail);
+        if is_map { Ok(()) } else { Err(Errno::CORRUPT) }
     }
 
     /// The last extent that begins at or before a page.
