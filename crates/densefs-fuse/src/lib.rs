@@ -34,6 +34,18 @@ pub enum MountError {
          container the device"
     )]
     NoFuse,
+    /// The device is there, and this user may not use it.
+    #[error("cannot open {DEVICE}: {why}; mount it as root, or let users read and write {DEVICE}")]
+    Closed {
+        /// Why.
+        why: io::Error,
+    },
+    /// Only root may mount, and the program that does it for others is missing.
+    #[error(
+        "none but root mounts without the program fusermount3: install it (package fuse3), or \
+         mount it as root"
+    )]
+    NoHelper,
     /// The mount point is not a directory.
     #[error("{path} is not a directory; make it, or name another mount point")]
     NoDirectory {
@@ -100,6 +112,8 @@ impl Mount {
         if !door.is_ok_and(|door| door.file_type().is_char_device()) {
             return Err(MountError::NoFuse);
         }
+        let opened = std::fs::File::options().read(true).write(true).open(DEVICE);
+        opened.map_err(|why| MountError::Closed { why })?;
         let there = std::fs::metadata(directory).ok().filter(std::fs::Metadata::is_dir);
         let there = there.ok_or_else(|| MountError::NoDirectory { path: path() })?;
         let above = std::fs::metadata(directory.join(".."));
@@ -119,7 +133,10 @@ impl Mount {
         config.acl = if is_root { SessionACL::All } else { SessionACL::Owner };
         config.n_threads = Some(std::thread::available_parallelism().map_or(1, NonZero::get));
         config.clone_fd = true;
-        let refused = |why| MountError::Refused { path: path(), why };
+        let refused = |why: io::Error| match why.kind() {
+            io::ErrorKind::NotFound if !is_root => MountError::NoHelper,
+            _ => MountError::Refused { path: path(), why },
+        };
         let served = FuseServer::new(files).map_err(|why| refused(io::Error::other(why)))?;
         let session = Session::new(served, directory, &config).map_err(refused)?;
         Ok(Self { session, point: path() })

@@ -66,6 +66,18 @@ pub enum ArenaError {
         /// The file.
         path: PathBuf,
     },
+    /// A directory exists where one was to be made.
+    #[error("{path} is a directory; name a new file, such as {}", .path.join("arena").display())]
+    IsDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Something that is no file exists where one was to be made.
+    #[error("{path} exists and is no regular file; choose another name")]
+    IsNoFile {
+        /// Its path.
+        path: PathBuf,
+    },
     /// A DenseFS exists already.
     #[error("{path} is a DenseFS already; --overwrite makes a new one, without what is in it")]
     IsDenseFs {
@@ -171,7 +183,8 @@ impl ArenaError {
             | Self::BadSize { .. }
             | Self::BadThreads { .. }
             | Self::Size { .. } => libc::EINVAL,
-            Self::Exists { .. } | Self::IsDenseFs { .. } => libc::EEXIST,
+            Self::Exists { .. } | Self::IsDenseFs { .. } | Self::IsNoFile { .. } => libc::EEXIST,
+            Self::IsDirectory { .. } => libc::EISDIR,
             Self::ReadOnly { .. } => libc::EROFS,
             Self::Version { .. } => libc::EPROTONOSUPPORT,
             Self::Damaged { .. } => libc::EUCLEAN,
@@ -260,8 +273,11 @@ fn replace(
 ) -> Result<(), ArenaError> {
     let exists = || ArenaError::Exists { path: path.to_owned() };
     let there = std::fs::symlink_metadata(path).map_err(at(path, "look at"))?;
+    if there.is_dir() {
+        return Err(ArenaError::IsDirectory { path: path.to_owned() });
+    }
     if !there.is_file() {
-        return Err(exists());
+        return Err(ArenaError::IsNoFile { path: path.to_owned() });
     }
     let file = options.open(path).map_err(at(path, "open"))?;
     let bytes = file.metadata().map_err(at(path, "look at"))?.len();

@@ -36,4 +36,4 @@ pub use extended::XattrTarget;
 pub use file::{ArenaError, NewArena, make};
 pub use files::{File, usual_open_flags};
 pub use locks::LockRange;
-pub use transfer::{CopyError, CopyTotals};
+pub use transfer::{Copied, CopyError, CopyTotals, Failures, Lost, Watch};

@@ -314,6 +314,17 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(AttributeRun { at: Ref(body.load(annex::ATTRIBUTES)), bytes })
     }
 
+    /// Whether the attributes of an inode are such as calls have set.
+    pub(crate) fn has_sound_attributes(&self, line: Line<'a>) -> bool {
+        let all = self.attributes_of(line).and_then(|run| {
+            self.each_attribute(run, |one, name| {
+                let is_sound = Class::from_name(name).is_ok() && !name.contains(&0);
+                if is_sound && one.value <= VALUE_MAX { Ok(true) } else { Err(Errno::CORRUPT) }
+            })
+        });
+        all.is_ok()
+    }
+
     fn find_attribute(&self, run: AttributeRun, name: &[u8]) -> Result<Option<Attribute>, Errno> {
         let mut wanted = None;
         self.each_attribute(run, |found, its_name| {

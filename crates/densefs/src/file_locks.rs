@@ -14,7 +14,7 @@ use crate::member::{Member, Node};
 use crate::seams::Seams;
 
 /// Most locks of a file, of all owners together.
-const LOCKS_MAX: usize = 512;
+pub(crate) const LOCKS_MAX: usize = 512;
 
 /// The owner of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,6 +14,10 @@ pub const SYMLINK: u32 = 0o120_000;
 pub const CHARACTERS: u32 = 0o020_000;
 /// A block device.
 pub const BLOCKS: u32 = 0o060_000;
+/// A fifo.
+pub const FIFO: u32 = 0o010_000;
+/// A socket.
+pub const SOCKET: u32 = 0o140_000;
 /// Set-user-ID.
 pub const SETUID: u32 = 0o4000;
 /// Set-group-ID.

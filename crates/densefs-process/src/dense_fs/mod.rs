@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use densefs::check::{Problem, Report};
+use densefs::check::{Checked, Problem, Report};
 use densefs::modes::{Caller, Mode};
 use densefs::{Errno, Follow, LastName, Member, Node, is_only_name};
 
@@ -299,6 +299,17 @@ impl DenseFs {
     /// # Errors
     /// [`ArenaError::InUse`]; [`ArenaError::Core`]. Inconsistencies are returned as a value.
     pub fn check(&self) -> Result<Result<Report, Problem>, ArenaError> {
+        self.check_showing(&mut |_| {})
+    }
+
+    /// Like [`Self::check`], and shows from time to time how far it has come.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn check_showing(
+        &self,
+        show: &mut dyn FnMut(Checked),
+    ) -> Result<Result<Report, Problem>, ArenaError> {
         let path = || self.path().to_owned();
         let is_unused = is_unused_soon(self.path(), || self.attachment.others());
         let checked = self.with(|member, _| {
@@ -308,7 +319,7 @@ impl DenseFs {
             // Not earlier: the last of the others may have died just before.
             self.attachment.sweep(member)?;
             let mut seen = vec![0; member.arena().lines() as usize];
-            Ok(member.check(&mut seen))
+            Ok(member.check_showing(&mut seen, show))
         });
         checked.map_err(|why| match why {
             Errno::BUSY => ArenaError::InUse { path: path() },

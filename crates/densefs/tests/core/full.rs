@@ -246,7 +246,7 @@ fn fill(member: &Member<'_, &World>) {
     }
     member.close(file.descriptor).expect("it is open");
     let mut made = 0_u32;
-    while member.make_at(&Caller::ROOT, root, &made.to_le_bytes(), FILE | 0o600).is_ok() {
+    while member.make_at(&Caller::ROOT, root, made.to_string().as_bytes(), FILE | 0o600).is_ok() {
         made += 1;
     }
 }

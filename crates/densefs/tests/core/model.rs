@@ -45,7 +45,7 @@ fn name_of(number: u8) -> Vec<u8> {
         _ => 255,
     };
     let mut name = vec![b'n'; length];
-    name[length - 1] = b'!' + number;
+    name[length - 1] = b'0' + number;
     name
 }
 

@@ -68,7 +68,7 @@ fn content_goes_with_the_last_name_and_the_number_stays() {
         // No other inode gets its number.
         for name in 0..200_u32 {
             let root = member.root().expect("it is there");
-            let made = member.make_at(ROOT, root, &name.to_le_bytes(), FILE | 0o600);
+            let made = member.make_at(ROOT, root, format!("new-{name}").as_bytes(), FILE | 0o600);
             assert_ne!(made.expect("there is room").ino, was.ino, "{what}");
         }
         let before = assert_whole(&member).lines_used;

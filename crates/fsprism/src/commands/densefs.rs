@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use densefs_fuse::Mount;
-use densefs_process::{CopyTotals, DenseFs, NewArena, check, make};
+use densefs_process::{CopyError, CopyTotals, DenseFs, Failures, Lost, NewArena, check, make};
 use serde::Serialize;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -17,6 +17,7 @@ use crate::arguments::densefs::{
 };
 use crate::exit::{OrInputError, Outcome};
 use crate::output;
+use crate::output::gauge::Gauge;
 
 /// Size of the lines that a DenseFS consists of, in bytes.
 const LINE_BYTES: u64 = 64;
@@ -160,7 +161,10 @@ struct CheckAnswer {
 
 fn check_arena(options: &DensefsOptions) -> anyhow::Result<Outcome> {
     let files = DenseFs::attach(&options.arena).or_input_error()?;
-    let found = files.check().or_input_error()?;
+    let mut gauge = Gauge::new("checking");
+    let found = files.check_showing(&mut |checked| gauge.checked(checked));
+    gauge.finish();
+    let found = found.or_input_error()?;
     let report = found.unwrap_or_default();
     let answer = CheckAnswer {
         path: options.arena.clone(),
@@ -193,13 +197,19 @@ fn words_of(found: &Result<check::Report, check::Problem>, options: &DensefsOpti
 
 fn import(options: &TransferOptions) -> anyhow::Result<Outcome> {
     let files = DenseFs::attach(&options.arena).or_input_error()?;
-    print_copied(&files.import(&options.directory)?, &options.directory, &options.arena)
+    let mut gauge = Gauge::new("importing");
+    let copied = files.import(&options.directory, &mut gauge);
+    gauge.finish();
+    print_copied(&copied?, &options.directory, &options.arena)
 }
 
 fn export(options: &TransferOptions) -> anyhow::Result<Outcome> {
     let files = DenseFs::attach(&options.arena).or_input_error()?;
-    let copied = match files.export(&options.directory) {
-        Err(why @ densefs_process::CopyError::NotEmpty { .. }) => Err(why).or_input_error()?,
+    let mut gauge = Gauge::new("exporting");
+    let copied = files.export(&options.directory, &mut gauge);
+    gauge.finish();
+    let copied = match copied {
+        Err(why @ CopyError::NotEmpty { .. }) => Err(why).or_input_error()?,
         copied => copied?,
     };
     print_copied(&copied, &options.arena, &options.directory)
@@ -220,13 +230,40 @@ fn print_copied(copied: &CopyTotals, from: &Path, to: &Path) -> anyhow::Result<O
         plain_text(&from.to_string_lossy()),
         plain_text(&to.to_string_lossy()),
     );
-    for path in &copied.left_out {
-        let path = path.to_string_lossy();
+    text.push_str(&not_kept(copied));
+    output::print(&text)?;
+    let is_all = copied.devices.count == 0 && copied.failures.count == 0;
+    Ok(if is_all { Outcome::Success } else { Outcome::WithFailures })
+}
+
+/// A line for each kind of thing that a copy lacks.
+fn not_kept(copied: &CopyTotals) -> String {
+    let mut text = String::new();
+    let mut say = |count: u64, what: &str, first: &str| {
+        if count > 0 {
+            let which = if count == 1 { "" } else { "the first is " };
+            text.push_str(&format!("{what}: {which}{}\n", plain_text(first)));
+        }
+    };
+    let Lost { count, first } = &copied.attributes;
+    let what = count_of(*count, "extended attribute", "extended attributes");
+    say(*count, &format!("{what} not kept"), first);
+    let Lost { count, first } = &copied.times;
+    let what = count_of(*count, "time", "times");
+    say(*count, &format!("{what} changed to the closest of a DenseFS, 1970 to 2554"), first);
+    let Lost { count, first } = &copied.devices;
+    let what = count_of(*count, "device", "devices");
+    say(*count, &format!("{what} left out, as none but root makes devices"), first);
+    let Failures { count, first } = &copied.failures;
+    for why in first {
+        text.push_str(&format!("not copied, or only in part: {}\n", plain_text(&why.to_string())));
+    }
+    let others = count.saturating_sub(first.len() as u64);
+    if others > 0 {
         text.push_str(&format!(
-            "left out, as none but root makes devices: {}\n",
-            plain_text(&path)
+            "and {} not copied, or only in part\n",
+            count_of(others, "other", "others")
         ));
     }
-    output::print(&text)?;
-    Ok(if copied.left_out.is_empty() { Outcome::Success } else { Outcome::WithFailures })
+    text
 }

@@ -1,6 +1,7 @@
 //! What goes to standard output, in the format that was asked for. Nothing else is printed there.
 
 pub(crate) mod destination;
+pub(crate) mod gauge;
 pub(crate) mod page;
 pub(crate) mod progress;
 

@@ -21,6 +21,19 @@ const NARROWS_FROM: u32 = 9;
 /// The largest value that `--runs` takes.
 const RUNS_MAX: u32 = 100;
 
+/// A bar of this length on standard error, if that is a terminal that can draw it.
+pub(crate) fn bar(length: u64) -> Option<ProgressBar> {
+    if !std::io::stderr().is_terminal() || !output::takes_escapes() {
+        return None;
+    }
+    let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_S);
+    let bar = ProgressBar::with_draw_target(Some(length), target);
+    let template = "{bar:24} {prefix}\n{wide_msg}";
+    let style = ProgressStyle::with_template(template).expect("the template is well formed");
+    bar.set_style(style.progress_chars("=> "));
+    Some(bar)
+}
+
 /// Shows how a run progresses: with a live bar on a terminal, with a line per block elsewhere.
 pub(crate) struct Progress {
     names: Vec<String>,
@@ -35,17 +48,7 @@ impl Progress {
     /// Progress of a run of `cells` within `budget`.
     pub(crate) fn new(cells: &[Cell], budget: Duration) -> Self {
         let names = cells.iter().map(|cell| format!("{}: {}", cell.target, cell.title)).collect();
-        let is_drawn = std::io::stderr().is_terminal() && output::takes_escapes();
-        let bar = is_drawn.then(|| {
-            let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_S);
-            let length = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
-            let bar = ProgressBar::with_draw_target(Some(length), target);
-            let template = "{bar:24} {prefix}\n{wide_msg}";
-            let style =
-                ProgressStyle::with_template(template).expect("the template is well formed");
-            bar.set_style(style.progress_chars("=> "));
-            bar
-        });
+        let bar = bar(u64::try_from(budget.as_millis()).unwrap_or(u64::MAX));
         let (used, intervals) = (Duration::ZERO, String::new());
         Self { names, budget, bar, blocks_planned: None, used, intervals }
     }

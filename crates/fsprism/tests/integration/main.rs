@@ -13,6 +13,7 @@ mod classics;
 mod cliffs;
 mod command_line;
 mod conditions;
+mod copies;
 mod custom;
 mod damage;
 mod densefs;
