@@ -35,14 +35,16 @@ pub enum MountError {
     )]
     NoFuse,
     /// The device is there, and this user may not use it.
-    #[error("cannot open {DEVICE}: {why}; mount it as root, or let users read and write {DEVICE}")]
+    #[error(
+        "cannot open {DEVICE}: {why}; mount it as root, or allow users to read and write {DEVICE}"
+    )]
     Closed {
         /// Why.
         why: io::Error,
     },
     /// Only root may mount, and the program that does it for others is missing.
     #[error(
-        "none but root mounts without the program fusermount3: install it (package fuse3), or \
+        "only root can mount without the program fusermount3: install it (package fuse3), or \
          mount it as root"
     )]
     NoHelper,

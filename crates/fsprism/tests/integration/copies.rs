@@ -122,7 +122,8 @@ fn what_an_arena_cannot_keep_is_said_once() {
     let [_, attributes, times] = lines[..] else { panic!("{said}") };
     let begins = "2 extended attributes not kept: the first is system.posix_acl_access of tree/";
     assert!(attributes.starts_with(begins), "{attributes}");
-    let begins = "2 times changed to the closest of a DenseFS, 1970 to 2554: the first is tree/";
+    let begins =
+        "2 times changed to the nearest that a DenseFS can store, 1970 to 2554: the first is tree/";
     assert!(times.starts_with(begins), "{times}");
     run("densefs export copy arena").assert_code(0);
     for name in ["one", "two"] {
