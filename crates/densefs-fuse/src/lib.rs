@@ -135,9 +135,12 @@ impl Mount {
         config.acl = if is_root { SessionACL::All } else { SessionACL::Owner };
         config.n_threads = Some(std::thread::available_parallelism().map_or(1, NonZero::get));
         config.clone_fd = true;
-        let refused = |why: io::Error| match why.kind() {
-            io::ErrorKind::NotFound if !is_root => MountError::NoHelper,
-            _ => MountError::Refused { path: path(), why },
+        let refused = |why| {
+            if is_root || has_helper() {
+                MountError::Refused { path: path(), why }
+            } else {
+                MountError::NoHelper
+            }
         };
         let served = FuseServer::new(files).map_err(|why| refused(io::Error::other(why)))?;
         let session = Session::new(served, directory, &config).map_err(refused)?;
@@ -157,6 +160,15 @@ impl Mount {
     pub fn serve(self) -> io::Result<()> {
         after_unmount(self.session.run())
     }
+}
+
+/// Whether the program is there that mounts for users other than root.
+fn has_helper() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let places = std::env::split_paths(&path);
+    places
+        .flat_map(|place| ["fusermount3", "fusermount"].map(|name| place.join(name)))
+        .any(|program| program.is_file())
 }
 
 /// The outcome of serving. If a thread has just taken a request when the file system is unmounted,
