@@ -59,7 +59,7 @@ const DAMAGES: &[(&str, Change)] = &[
     ("a mode of no type", |one| one.put_half(one.mode_of("small") + 8, 0o110_600)),
     ("a mode with other bits", |one| one.put_half(one.mode_of("small") + 8, 0o1_100_600)),
     ("a table of more modes than fit", |one| one.put_half(2 * 64 + 4, u32::MAX)),
-    ("a name with a slash", |one| one.put(one.cell("small") + 41, &[b'/'])),
+    ("a name with a slash", |one| one.put(one.cell("small") + 41, b"/")),
     ("a name with a zero", |one| one.put(one.cell("small") + 41, &[0])),
     ("an entry called ..", |one| one.put(one.cell("small") + 39, b"\x02..\0\0\0")),
     ("an entry without a name", |one| one.put(one.cell("small") + 39, &[0])),
@@ -112,7 +112,7 @@ const DAMAGES: &[(&str, Change)] = &[
     ("an attribute whose value overflows", |one| {
         one.put_half(one.referred(one.data("marked") + 8) + 1, u32::MAX);
     }),
-    ("an attribute of no class", |one| one.put(one.referred(one.data("marked") + 8) + 5, &[b'!'])),
+    ("an attribute of no class", |one| one.put(one.referred(one.data("marked") + 8) + 5, b"!")),
     ("locks that overflow", |one| one.put_half(one.data("marked") + 20, u32::MAX)),
     ("more locks than a file can have", |one| one.put_half(one.data("marked") + 20, 513)),
     ("a cell that somebody has locked", |one| one.put_half(one.cell("small"), 5)),
