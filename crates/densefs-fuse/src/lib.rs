@@ -35,14 +35,16 @@ pub enum MountError {
     )]
     NoFuse,
     /// The device is there, and this user may not use it.
-    #[error("cannot open {DEVICE}: {why}; mount it as root, or let users read and write {DEVICE}")]
+    #[error(
+        "cannot open {DEVICE}: {why}; mount it as root, or allow users to read and write {DEVICE}"
+    )]
     Closed {
         /// Why.
         why: io::Error,
     },
     /// Only root may mount, and the program that does it for others is missing.
     #[error(
-        "none but root mounts without the program fusermount3: install it (package fuse3), or \
+        "only root can mount without the program fusermount3: install it (package fuse3), or \
          mount it as root"
     )]
     NoHelper,
@@ -133,9 +135,12 @@ impl Mount {
         config.acl = if is_root { SessionACL::All } else { SessionACL::Owner };
         config.n_threads = Some(std::thread::available_parallelism().map_or(1, NonZero::get));
         config.clone_fd = true;
-        let refused = |why: io::Error| match why.kind() {
-            io::ErrorKind::NotFound if !is_root => MountError::NoHelper,
-            _ => MountError::Refused { path: path(), why },
+        let refused = |why| {
+            if is_root || has_helper() {
+                MountError::Refused { path: path(), why }
+            } else {
+                MountError::NoHelper
+            }
         };
         let served = FuseServer::new(files).map_err(|why| refused(io::Error::other(why)))?;
         let session = Session::new(served, directory, &config).map_err(refused)?;
@@ -155,6 +160,15 @@ impl Mount {
     pub fn serve(self) -> io::Result<()> {
         after_unmount(self.session.run())
     }
+}
+
+/// Whether the program is there that mounts for users other than root.
+fn has_helper() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let places = std::env::split_paths(&path);
+    places
+        .flat_map(|place| ["fusermount3", "fusermount"].map(|name| place.join(name)))
+        .any(|program| program.is_file())
 }
 
 /// The outcome of serving. If a thread has just taken a request when the file system is unmounted,

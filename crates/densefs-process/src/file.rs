@@ -73,7 +73,7 @@ pub enum ArenaError {
         path: PathBuf,
     },
     /// Something that is no file exists where one was to be made.
-    #[error("{path} exists and is no regular file; choose another name")]
+    #[error("{path} exists and is not a regular file; choose another name")]
     IsNoFile {
         /// Its path.
         path: PathBuf,

@@ -23,7 +23,7 @@ use crate::dense_fs::{Base, DenseFs};
 const FULL_TIMES: u64 = 2;
 
 impl DenseFs {
-    /// Copies everything into a directory outside, which is created, or must be empty. It goes on
+    /// Copies everything into a directory outside, which is created, or must be empty. It continues
     /// after files that cannot be copied.
     ///
     /// # Errors
@@ -203,7 +203,7 @@ impl Export<'_> {
     fn node(&mut self, path: &Path, target: &Path, stat: &Stat) -> Result<bool, CopyError> {
         let kind = stat.mode.mode & TYPE;
         if !matches!(kind, FIFO | SOCKET) && !is_device(kind) {
-            return Err(damaged(path, "it is no type of file"));
+            return Err(damaged(path, "it has no known type"));
         }
         let kind = rustix::fs::FileType::from_raw_mode(kind);
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
@@ -259,7 +259,7 @@ impl Export<'_> {
         while let Some(start) = self.look_for(source.descriptor(), offset, Whence::Data, path)? {
             let end = self.look_for(source.descriptor(), start, Whence::Hole, path)?;
             let Some(end) = end.filter(|&end| start >= offset && end > start) else {
-                return Err(damaged(path, "its data ends before it begins"));
+                return Err(damaged(path, "its data end before they begin"));
             };
             offset = start;
             while offset < end {

@@ -1,7 +1,7 @@
 //! Copies whole trees into a DenseFS and out of it, with permissions, times, links, holes and
 //! extended attributes.
 //!
-//! Holes are skipped, not read. What cannot be kept is counted. A copy out of a DenseFS goes on
+//! Holes are skipped, not read. What cannot be kept is counted. A copy out of a DenseFS continues
 //! after what cannot be copied, even if the arena is damaged: each directory is entered once, and
 //! no more is copied than an arena of that size can hold.
 
@@ -162,7 +162,10 @@ pub enum CopyError {
         what: &'static str,
     },
     /// A file is larger than the file system takes that it is copied to.
-    #[error("{path}: its {bytes} bytes are more than a file can have there; choose another place")]
+    #[error(
+        "{path}: its {bytes} bytes are more than a file can have there; export to another file \
+         system"
+    )]
     TooLarge {
         /// The file.
         path: PathBuf,

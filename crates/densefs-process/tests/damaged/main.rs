@@ -26,7 +26,7 @@ const DAMAGES: &[(&str, Change)] = &[
     }),
     ("a run outside", |one| one.put_half(one.cell("small") + 32, u32::MAX)),
     ("a run of another file", |one| {
-        one.put_half(one.cell("small") + 32, one.half(one.cell("marked") + 32))
+        one.put_half(one.cell("small") + 32, one.half(one.cell("marked") + 32));
     }),
     ("a run among cells", |one| one.put_half(one.cell("small") + 32, one.line("fifo"))),
     ("a run that is too long", |one| one.put(one.cell("small") + 38, &[64])),
@@ -34,7 +34,7 @@ const DAMAGES: &[(&str, Change)] = &[
     ("an extent in the slots", |one| one.put_half(one.data("large") + 12, 64)),
     ("an extent outside", |one| one.put_half(one.data("large") + 12, u32::MAX - 63)),
     ("an extent of another file", |one| {
-        one.put_half(one.data("large") + 12, one.half(one.data("other") + 12))
+        one.put_half(one.data("large") + 12, one.half(one.data("other") + 12));
     }),
     ("extents out of order", |one| {
         let map = one.data("large");
@@ -53,13 +53,13 @@ const DAMAGES: &[(&str, Change)] = &[
     ("a map that ends before it begins", |one| one.put_half(one.data("large") + 4, 0)),
     ("a map of another size", |one| one.put(one.cell("large") + 38, &[200])),
     ("a mode that is not in the table", |one| {
-        one.put(one.cell("small") + 4, &60_000_u16.to_le_bytes())
+        one.put(one.cell("small") + 4, &60_000_u16.to_le_bytes());
     }),
     ("a mode without a type", |one| one.put_half(one.mode_of("small") + 8, 0o600)),
     ("a mode of no type", |one| one.put_half(one.mode_of("small") + 8, 0o110_600)),
     ("a mode with other bits", |one| one.put_half(one.mode_of("small") + 8, 0o1_100_600)),
     ("a table of more modes than fit", |one| one.put_half(2 * 64 + 4, u32::MAX)),
-    ("a name with a slash", |one| one.put(one.cell("small") + 41, &[b'/'])),
+    ("a name with a slash", |one| one.put(one.cell("small") + 41, b"/")),
     ("a name with a zero", |one| one.put(one.cell("small") + 41, &[0])),
     ("an entry called ..", |one| one.put(one.cell("small") + 39, b"\x02..\0\0\0")),
     ("an entry without a name", |one| one.put(one.cell("small") + 39, &[0])),
@@ -68,7 +68,7 @@ const DAMAGES: &[(&str, Change)] = &[
         one.put_half(name.expect("it was planted") + 20, 1);
     }),
     ("a directory that is its own parent", |one| {
-        one.put_half(one.cell("sub/below") + 12, one.line("sub/below"))
+        one.put_half(one.cell("sub/below") + 12, one.line("sub/below"));
     }),
     ("directories that are in each other, seen from the root", |one| {
         let below = one.cell("sub/below");
@@ -107,12 +107,12 @@ const DAMAGES: &[(&str, Change)] = &[
     ("attributes shorter than they are", |one| one.put_half(one.data("marked") + 12, 60)),
     ("attributes in the superblock", |one| one.put_half(one.data("marked") + 8, 1)),
     ("an attribute whose name is too long", |one| {
-        one.put(one.referred(one.data("marked") + 8), &[255])
+        one.put(one.referred(one.data("marked") + 8), &[255]);
     }),
     ("an attribute whose value overflows", |one| {
         one.put_half(one.referred(one.data("marked") + 8) + 1, u32::MAX);
     }),
-    ("an attribute of no class", |one| one.put(one.referred(one.data("marked") + 8) + 5, &[b'!'])),
+    ("an attribute of no class", |one| one.put(one.referred(one.data("marked") + 8) + 5, b"!")),
     ("locks that overflow", |one| one.put_half(one.data("marked") + 20, u32::MAX)),
     ("more locks than a file can have", |one| one.put_half(one.data("marked") + 20, 513)),
     ("a cell that somebody has locked", |one| one.put_half(one.cell("small"), 5)),

@@ -27,7 +27,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             FILE | DIRECTORY | SYMLINK | CHARACTERS | BLOCKS | FIFO | SOCKET
         );
         if !has_type || mode.mode & !MODE_BITS != 0 {
-            return problem("the mode of an inode is that of no type of file", at);
+            return problem("the mode of an inode has no known type", at);
         }
         Ok(mode)
     }
@@ -172,7 +172,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             self.line(here)?;
             steps += 1;
             if steps > self.report.directories {
-                return problem("directories are in each other", at);
+                return problem("directories contain each other", at);
             }
         }
         let mut here = at;
@@ -201,7 +201,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             return problem("a file has more locks than it can", at);
         }
         if !self.member.has_sound_attributes(inode) {
-            return problem("extended attributes are not such as calls set", at);
+            return problem("extended attributes are not as any call writes them", at);
         }
         for (run, lines) in runs_of(body) {
             self.claim_run(run, lines, what)?;
@@ -240,7 +240,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             FILE if size > SIZE_MAX => problem("a file is larger than any can be", at),
             FILE => Ok(()),
             SYMLINK => self.target(at, body, size),
-            _ if form != 0 => problem("an inode that is no file has content", at),
+            _ if form != 0 => problem("something other than a file has content", at),
             _ => Ok(()),
         }
     }
@@ -257,7 +257,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         };
         let read = self.member.arena().copy_out(Ref(body.load(cell::DATA)), 0, target);
         if read.is_err() || target.contains(&0) {
-            return problem("the target of a symbolic link is no path", at);
+            return problem("the target of a symbolic link contains a zero", at);
         }
         Ok(())
     }

@@ -148,7 +148,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
     /// Records what a cell is. It is a problem if it was claimed before.
     fn claim_cell(&mut self, at: Ref, what: u8) -> Found {
         if !self.is_in_page_of_cells(at)? {
-            return problem("a cell does not lie where cells do", at);
+            return problem("a cell is not in a page of cells", at);
         }
         self.claim(at, 1, what)
     }
@@ -296,7 +296,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         let root = self.member.root().map_err(|_| Problem { what: "no root", line: 0 })?.at;
         self.claim_cell(root, USED)?;
         if !self.is_directory(root)? || self.line(root)?.load(cell::PARENT) != root.0 {
-            return problem("the root is no root directory", root);
+            return problem("the root is not a root directory", root);
         }
         self.inode(root)
     }

@@ -25,7 +25,7 @@ impl<S: Seams> Check<'_, '_, S> {
     /// cells or runs at all.
     pub(super) fn is_in_page_of_cells(&self, at: Ref) -> Found<bool> {
         let outside =
-            Problem { what: "something refers to a line that no file can have", line: at.0 };
+            Problem { what: "something refers to a line outside the space for files", line: at.0 };
         let geometry = self.member.geometry();
         let zone = geometry.zone_with(at).map_err(|_| outside)?;
         let number = (zone.at.0 - geometry.zone(0).at.0) / zone::LINES;

@@ -250,10 +250,14 @@ fn not_kept(copied: &CopyTotals) -> String {
     say(*count, &format!("{what} not kept"), first);
     let Lost { count, first } = &copied.times;
     let what = count_of(*count, "time", "times");
-    say(*count, &format!("{what} changed to the closest of a DenseFS, 1970 to 2554"), first);
+    say(
+        *count,
+        &format!("{what} changed to the nearest that a DenseFS can store, 1970 to 2554"),
+        first,
+    );
     let Lost { count, first } = &copied.devices;
     let what = count_of(*count, "device", "devices");
-    say(*count, &format!("{what} left out, as none but root makes devices"), first);
+    say(*count, &format!("{what} left out, as only root can make devices"), first);
     let Failures { count, first } = &copied.failures;
     for why in first {
         text.push_str(&format!("not copied, or only in part: {}\n", plain_text(&why.to_string())));

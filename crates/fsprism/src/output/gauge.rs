@@ -27,7 +27,7 @@ pub(crate) struct Gauge {
 }
 
 impl Gauge {
-    /// Nothing has been done yet. What is being done is told by one word.
+    /// Nothing has been done yet. `doing` is a word such as `importing`.
     pub(crate) fn new(doing: &'static str) -> Self {
         Self { doing, begun: Instant::now(), drawn: None, bar: bar(0), all: Copied::default() }
     }

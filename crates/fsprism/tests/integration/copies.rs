@@ -122,7 +122,8 @@ fn what_an_arena_cannot_keep_is_said_once() {
     let [_, attributes, times] = lines[..] else { panic!("{said}") };
     let begins = "2 extended attributes not kept: the first is system.posix_acl_access of tree/";
     assert!(attributes.starts_with(begins), "{attributes}");
-    let begins = "2 times changed to the closest of a DenseFS, 1970 to 2554: the first is tree/";
+    let begins =
+        "2 times changed to the nearest that a DenseFS can store, 1970 to 2554: the first is tree/";
     assert!(times.starts_with(begins), "{times}");
     run("densefs export copy arena").assert_code(0);
     for name in ["one", "two"] {
@@ -185,21 +186,28 @@ fn a_damaged_arena_is_called_so_and_the_rest_is_exported() {
 }
 
 #[test]
-fn who_may_not_open_the_device_is_told_which() {
-    let test = "who_may_not_open_the_device_is_told_which";
+fn who_may_not_mount_is_told_why() {
+    let test = "who_may_not_mount_is_told_why";
     let Some(place) = Place::as_root(test) else { return };
     if !Path::new("/dev/fuse").exists() {
         return say_skipped(test, "there is no /dev/fuse");
     }
     place.install(Path::new(env!("CARGO_BIN_EXE_fsprism")), "program");
     place.make("point");
-    // A device of its own in a mount namespace of its own, which only root may open.
-    let script = "mknod -m 600 fuse c 10 229 && mount --bind fuse /dev/fuse && chmod 777 . point \
-                  && user='setpriv --reuid 65534 --regid 65534 --clear-groups' \
-                  && $user ./program densefs mkfs arena --size 4m \
-                  && exec $user ./program densefs mount arena point";
-    let mut command = place.here(Command::new("unshare"), "--mount sh -c");
-    command.arg(script);
-    let outcome = Outcome::from_output(command.output().expect("util-linux is installed"));
-    outcome.assert_refused(&["cannot open /dev/fuse: Permission denied", "mount it as root"]);
+    // A device of its own in a mount namespace of its own, which only root may open, or anybody.
+    // The program that mounts for others is not in the path.
+    let script = "chmod 777 . point && mount --bind fuse /dev/fuse \
+                  && exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c \
+                  './program densefs mkfs arena --size 4m --overwrite \
+                  && PATH=/none exec ./program densefs mount arena point'";
+    for (mode, words) in [
+        ("600", ["cannot open /dev/fuse: Permission denied", "mount it as root"]),
+        ("666", ["only root can mount without the program fusermount3", "mount it as root"]),
+    ] {
+        let device = format!("rm -f fuse && mknod -m {mode} fuse c 10 229 && {script}");
+        let mut command = place.here(Command::new("unshare"), "--mount sh -c");
+        command.arg(device);
+        let outcome = Outcome::from_output(command.output().expect("util-linux is installed"));
+        outcome.assert_refused(&words);
+    }
 }

@@ -80,7 +80,7 @@ fn what_is_no_densefs_is_refused() {
     run("densefs mkfs arena --size 100").assert_refused(&["1 MiB", "--size"]);
     run("densefs mkfs missing/arena").assert_refused(&["missing/arena"]);
     run("densefs mkfs scratch").assert_refused(&["scratch is a directory", "scratch/arena"]);
-    run("densefs mkfs /dev/null").assert_refused(&["/dev/null exists and is no regular file"]);
+    run("densefs mkfs /dev/null").assert_refused(&["/dev/null exists and is not a regular file"]);
     run("densefs mkfs arena --size 4m").assert_code(0);
     run("densefs mkfs arena --size 4m").assert_refused(&["--overwrite"]);
     run("densefs mkfs arena --size 8m --overwrite").assert_code(0);
