@@ -289,6 +289,16 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok((node, end))
     }
 
+    /// The last leaf, and the number of its last extent.
+    pub(super) fn last_extent(&self, map: &Map) -> Result<(MapNode, u32), Errno> {
+        let mut node = map.root;
+        for level in (0..map.root.level).rev() {
+            let last = node.count.checked_sub(1).ok_or(Errno::CORRUPT)?;
+            node = self.node_of(self.map_entry(&node, last)?, level)?;
+        }
+        Ok((node, node.count.checked_sub(1).ok_or(Errno::CORRUPT)?))
+    }
+
     /// The way to a page, or to the last extent if that ends before.
     pub(super) fn way_to(&self, map: &Map, page: u32) -> Result<Way, Errno> {
         let root = Step { node: map.root, index: 0 };
