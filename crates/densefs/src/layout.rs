@@ -351,7 +351,7 @@ pub(crate) mod content {
     pub(crate) const MAP: u8 = 65;
     /// The base-2 logarithm of the number of lines of every other node, and the largest for a root.
     /// None in unit tests, so that small files have maps of several levels.
-    pub(crate) const NODE_BITS: u32 = if cfg!(test) { 0 } else { 4 };
+    pub(crate) const NODE_BITS: u32 = if cfg!(test) { 0 } else { 5 };
     const _: () = assert!(MAP as u32 + NODE_BITS < super::cell::ANNEX as u32);
     /// Words in a line of a node. The first word of a node has the number of its entries in its
     /// lowest bits, then its distance from the leaves; in the root also the number of lines of the

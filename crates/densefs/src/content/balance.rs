@@ -78,11 +78,10 @@ impl<S: Seams> Member<'_, S> {
 
     /// The runs that a map may take for two more entries at its end.
     pub(super) fn wanted_to_append(&self, map: &Map) -> Result<Wanted, Errno> {
-        let way = self.way_to(map, map.end)?;
-        let leaf = way.leaf();
-        let count = leaf.count + 2;
+        let (leaf, last) = self.last_extent(map)?;
+        let count = last + 3;
         if count > MapNode::ROOM {
-            return Ok(Self::wanted_for(&way)?.0);
+            return Ok(Self::wanted_for(&self.way_to(map, map.end)?)?.0);
         }
         let mut wanted = Wanted::default();
         if count > leaf.room() {

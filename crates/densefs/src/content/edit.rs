@@ -77,6 +77,11 @@ impl<S: Seams> Member<'_, S> {
         change: ExtentChange,
     ) -> Result<(), Errno> {
         let behind = change.page.checked_add(change.pages).ok_or(Errno::FBIG)?;
+        if self.lengthens_last(map, &change)? {
+            let (at, field) = map.root.word(0);
+            self.put(at, field, Map { end: behind, ..*map }.header(map.root.count));
+            return self.take_run(change.run);
+        }
         let mut map = *map;
         let mut way = self.way_to(&map, change.page)?;
         let mut edit = self.edit_for(&map, &way, &change)?;
@@ -98,6 +103,18 @@ impl<S: Seams> Member<'_, S> {
             self.put(at, field, new.header(new.root.count));
         }
         Ok(())
+    }
+
+    /// Whether the last extent of a map of one node only becomes longer, as in a file that is
+    /// written from its beginning to its end.
+    fn lengthens_last(&self, map: &Map, change: &ExtentChange) -> Result<bool, Errno> {
+        let Some(last) = map.root.count.checked_sub(1) else { return Ok(false) };
+        let is_next = change.page == map.end && change.tail == 0 && map.tail == 0;
+        if !is_next || map.root.level > 0 {
+            return Ok(false);
+        }
+        let new = Entry { page: change.page, at: change.run };
+        Ok(self.map_entry(&map.root, last)?.continues_in(new))
     }
 
     fn edit_for(&self, map: &Map, way: &Way, change: &ExtentChange) -> Result<Edit, Errno> {
@@ -276,12 +293,11 @@ impl<S: Seams> Member<'_, S> {
     /// Logs that the last extent, which is one page, moves to another run, which is in stock and
     /// has this many lines.
     pub(super) fn put_tail(&self, map: &Map, run: Ref, lines: u32) -> Result<(), Errno> {
-        let way = self.way_to(map, map.end)?;
-        let last = way.step(0).index;
-        let old = self.map_entry(way.leaf(), last)?;
+        let (leaf, last) = self.last_extent(map)?;
+        let old = self.map_entry(&leaf, last)?;
         self.take_run(run)?;
         self.give_run(old.at, if map.tail > 0 { map.tail } else { LINES_PER_PAGE })?;
-        let (at, field) = way.leaf().word(last + 1);
+        let (at, field) = leaf.word(last + 1);
         self.put(at, field, Entry { at: run, ..old }.word());
         let tail = if lines < LINES_PER_PAGE { lines } else { 0 };
         let (at, field) = map.root.word(0);

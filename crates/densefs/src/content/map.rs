@@ -1,7 +1,7 @@
 //! The map of a file of more than a page: its extents in file order, including holes, so that each
 //! ends where the next begins.
 //!
-//! A map is a B+-tree of nodes with up to 127 entries. A map of few extents is a single node, its
+//! A map is a B+-tree of nodes with up to 255 entries. A map of few extents is a single node, its
 //! root, which alone may be smaller than a full node. An entry of a leaf is an extent; one of any
 //! other node is a node of the level below, with the page with which that begins. Edits never
 //! change the page with which a node begins, so they never go further up than the parent.
@@ -287,6 +287,16 @@ impl<'a, S: Seams> Member<'a, S> {
             node = self.node_of(self.map_entry(&node, number)?, level)?;
         }
         Ok((node, end))
+    }
+
+    /// The last leaf, and the number of its last extent.
+    pub(super) fn last_extent(&self, map: &Map) -> Result<(MapNode, u32), Errno> {
+        let mut node = map.root;
+        for level in (0..map.root.level).rev() {
+            let last = node.count.checked_sub(1).ok_or(Errno::CORRUPT)?;
+            node = self.node_of(self.map_entry(&node, last)?, level)?;
+        }
+        Ok((node, node.count.checked_sub(1).ok_or(Errno::CORRUPT)?))
     }
 
     /// The way to a page, or to the last extent if that ends before.

@@ -80,11 +80,13 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<usize, Errno> {
         let inode = &self.inode(at, line)?;
         self.zero_gap(inode, offset)?;
-        let mut done = 0;
+        let (mut done, mut needs_stock) = (0, false);
         while done < from.len() {
-            self.ready_to_give()?;
+            if !needs_stock {
+                self.ready_to_give()?;
+            }
             match self.write_piece(inode, offset + done as u64, &from[done..]) {
-                Ok(bytes) => done += bytes,
+                Ok(bytes) => (done, needs_stock) = (done + bytes, bytes == 0),
                 Err(_) if done > 0 => break,
                 Err(why) => return self.failed(why),
             }
@@ -103,14 +105,16 @@ impl<'a, S: Seams> Member<'a, S> {
         Err(why)
     }
 
-    /// Writes a first piece.
+    /// Writes a first piece. Returns 0 if it had to change how the file is stored first; then what
+    /// the piece needs is in stock.
     fn write_piece(&self, inode: &Inode<'a>, offset: u64, from: &[u8]) -> Result<usize, Errno> {
         let Some(map) = self.map_of(inode.body)? else {
             let end = offset + from.len() as u64;
             if end.max(inode.line.load(cell::SIZE)) <= PAGE_BYTES {
                 return self.write_run(inode, offset, from);
             }
-            return self.write_with_map(inode, offset, from);
+            self.prepare_map(inode, offset, from.len())?;
+            return Ok(0);
         };
         let (page, within) = split(offset)?;
         let location = self.locate_page(&map, page)?;
@@ -129,15 +133,16 @@ impl<'a, S: Seams> Member<'a, S> {
             return self.write_over(inode, offset, at, within, from);
         }
         if page >= map.end && map.tail > 0 {
-            return self.write_behind_tail(inode, &map, offset, from);
+            self.prepare_tail(&map, offset, from.len())?;
+            return Ok(0);
         }
         self.write_new(inode, &map, offset, location.pages, from)
     }
 
-    /// Gives a file a map, and writes a first piece.
+    /// Gives a file a map before these bytes are written.
     #[cold]
     #[inline(never)]
-    fn write_with_map(&self, inode: &Inode<'a>, offset: u64, from: &[u8]) -> Result<usize, Errno> {
+    fn prepare_map(&self, inode: &Inode<'a>, offset: u64, length: usize) -> Result<(), Errno> {
         let mut wanted = Wanted::default();
         wanted.add(1);
         let lines = u32::from(inode.body.load(cell::FORM));
@@ -146,29 +151,22 @@ impl<'a, S: Seams> Member<'a, S> {
             wanted.add(PAGE);
         }
         if split(offset)?.0 >= end {
-            self.obtain_new(wanted, NewPages::new(offset, from.len(), end)?)?;
+            self.obtain_new(wanted, NewPages::new(offset, length, end)?)?;
         } else {
             self.obtain_runs(wanted.as_slice(), Ref::NONE)?;
         }
-        self.begin_map(inode)?;
-        self.write_piece(inode, offset, from)
+        self.begin_map(inode)
     }
 
-    /// Writes behind a partial page, which becomes a whole one.
+    /// Makes the partial page a whole one before these bytes are written behind it.
     #[cold]
     #[inline(never)]
-    fn write_behind_tail(
-        &self,
-        inode: &Inode<'a>,
-        map: &Map,
-        offset: u64,
-        from: &[u8],
-    ) -> Result<usize, Errno> {
+    fn prepare_tail(&self, map: &Map, offset: u64, length: usize) -> Result<(), Errno> {
         let mut wanted = self.wanted_to_append(map)?;
         wanted.add(PAGE);
-        self.obtain_new(wanted, NewPages::new(offset, from.len(), map.end)?)?;
+        self.obtain_new(wanted, NewPages::new(offset, length, map.end)?)?;
         self.lengthen_tail(map, PAGE_LENGTH)?;
-        self.write_piece(inode, offset, from)
+        Ok(())
     }
 
     /// Makes sure that some of these new pages are in stock, and what is wanted besides.
@@ -234,9 +232,9 @@ impl<'a, S: Seams> Member<'a, S> {
         // A file that grows is likely to grow again.
         let lines = needed.max(map.tail * 3 / 2).min(PAGE);
         let run = self.obtain_run(lines)?;
-        let last = map.end.checked_sub(1).ok_or(Errno::CORRUPT)?;
+        let (leaf, last) = self.last_extent(map)?;
         let old_bytes = map.tail as usize * LINE_BYTES;
-        self.arena().copy(self.locate_page(map, last)?.at, run, old_bytes)?;
+        self.arena().copy(self.map_entry(&leaf, last)?.at, run, old_bytes)?;
         self.zero_bytes(run, old_bytes, lines as usize * LINE_BYTES - old_bytes)?;
         self.put_tail(map, run, lines)?;
         self.commit();
