@@ -92,9 +92,15 @@ fn make_arena(path: &Path, overwrites: bool) -> Result<(), ArenaError> {
     make(path, &NewArena { bytes: 64 << 20, root: DenseFs::new_root(0o755), overwrites })
 }
 
+/// For a moment, a program started by another test may have the files open that are open here.
 fn unmount(point: &Path) {
-    let status = Command::new("umount").arg(point).status();
-    assert!(status.expect("every system has it").success());
+    let is_done = || {
+        let output = Command::new("umount").arg(point).output();
+        output.expect("every system has it").status.success()
+    };
+    while !is_done() {
+        std::thread::yield_now();
+    }
 }
 
 fn end(mut server: Child) {
