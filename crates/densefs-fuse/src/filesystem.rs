@@ -20,6 +20,7 @@ use crate::answer::{
     AT_ONCE, BLOCK, answer_data, answer_empty, answer_entry, attributes, caller, descriptor, errno,
     new_time, opened_for, type_of,
 };
+use crate::entry::EntryAt;
 use crate::server::FuseServer;
 
 /// The largest write.
@@ -210,7 +211,7 @@ impl Filesystem for FuseServer {
 
     fn open(&self, request: &Request, number: INodeNo, how: OpenFlags, reply: ReplyOpen) {
         let how = opened_for(how.0.cast_unsigned());
-        match self.with(number, |core, node| core.open_node(&caller(request), node, how)) {
+        match self.open(request, number, how) {
             Ok(descriptor) => reply.opened(FileHandle(descriptor.into()), FopenFlags::empty()),
             Err(why) => reply.error(errno(why)),
         }
@@ -230,7 +231,8 @@ impl Filesystem for FuseServer {
         let how = opened_for(how.cast_unsigned()) | flags::CREATE | flags::NO_FOLLOW | exclusive;
         let created = self.with(parent, |core, at| {
             let opened = core.open(&caller(request), at, name.as_bytes(), how, mode & 0o7777)?;
-            match core.retry(|| self.known.enter(core, core.node(opened)?)) {
+            let entry = EntryAt { parent: parent.0, name };
+            match core.retry(|| self.known.enter(core, core.node(opened)?, entry)) {
                 Ok(stat) => Ok((opened, stat)),
                 Err(why) => {
                     core.close(opened)?;

@@ -4,10 +4,14 @@
 //! other processes make by library calls are visible at once. The kernel checks the permissions of
 //! its callers, with the attributes it gets.
 
+mod alarm;
 mod answer;
+mod contested;
+mod entry;
 mod filesystem;
 mod known_inodes;
 mod server;
+mod sweeper;
 
 use std::io;
 use std::num::NonZero;
@@ -20,6 +24,7 @@ use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
 use server::FuseServer;
+use sweeper::sweep;
 
 /// The kernel's interface to file systems in user space.
 const DEVICE: &str = "/dev/fuse";
@@ -100,6 +105,7 @@ impl Unmounter {
 #[derive(Debug)]
 pub struct Mount {
     session: Session<FuseServer>,
+    server: FuseServer,
     point: PathBuf,
 }
 
@@ -116,15 +122,22 @@ impl Mount {
         }
         let opened = std::fs::File::options().read(true).write(true).open(DEVICE);
         opened.map_err(|why| MountError::Closed { why })?;
-        let there = std::fs::metadata(directory).ok().filter(std::fs::Metadata::is_dir);
+        let there = match std::fs::metadata(directory) {
+            // The server of what is mounted there is dead.
+            Err(why) if why.kind() == io::ErrorKind::NotConnected => {
+                return Err(MountError::Busy { path: path() });
+            }
+            there => there.ok().filter(std::fs::Metadata::is_dir),
+        };
         let there = there.ok_or_else(|| MountError::NoDirectory { path: path() })?;
         let above = std::fs::metadata(directory.join(".."));
         if above.is_ok_and(|above| above.dev() != there.dev() || above.ino() == there.ino()) {
             return Err(MountError::Busy { path: path() });
         }
         let mut config = Config::default();
+        let arena = files.path().canonicalize().unwrap_or_else(|_| files.path().to_owned());
         config.mount_options = vec![
-            MountOption::FSName(files.path().to_string_lossy().into_owned()),
+            MountOption::FSName(arena.to_string_lossy().into_owned()),
             // fuser's own option for the subtype does not reach the kernel.
             MountOption::CUSTOM("subtype=densefs".to_owned()),
             MountOption::DefaultPermissions,
@@ -142,9 +155,10 @@ impl Mount {
                 MountError::NoHelper
             }
         };
-        let served = FuseServer::new(files).map_err(|why| refused(io::Error::other(why)))?;
-        let session = Session::new(served, directory, &config).map_err(refused)?;
-        Ok(Self { session, point: path() })
+        let server = FuseServer::new(files).map_err(|why| refused(io::Error::other(why)))?;
+        let session = Session::new(server.clone(), directory, &config).map_err(refused)?;
+        server.files.declare_server();
+        Ok(Self { session, server, point: path() })
     }
 
     /// A handle for unmounting it from another thread.
@@ -153,12 +167,22 @@ impl Mount {
         Unmounter { session, point, has_tried: false }
     }
 
-    /// Answers the kernel until it is unmounted.
+    /// Answers the kernel until it is unmounted, and then detaches the arena.
     ///
     /// # Errors
     /// Errors of the kernel's side.
     pub fn serve(self) -> io::Result<()> {
-        after_unmount(self.session.run())
+        let Self { session, server, .. } = self;
+        let (notifier, swept) = (session.notifier(), server.clone());
+        let sweeper = std::thread::spawn(move || {
+            sweep(&swept.files, &swept.known, &swept.contested, &notifier);
+        });
+        let ended = session.run();
+        server.known.alarm.end();
+        sweeper.join().map_err(|_| io::Error::other("the thread that sweeps has panicked"))?;
+        // The process may take its time to end: it has much memory mapped.
+        server.files.detach().map_err(io::Error::other)?;
+        after_unmount(ended)
     }
 }
 
@@ -191,5 +215,47 @@ mod tests {
         assert!(ended(Errno::CONNABORTED).is_ok());
         assert!(ended(Errno::IO).is_err());
         assert!(after_unmount(Ok(())).is_ok());
+    }
+
+    /// It forgets what library calls have removed, but for what a program still refers to.
+    #[test]
+    fn the_kernel_forgets_what_is_gone() {
+        use densefs_process::{NewArena, flags, make};
+        if !rustix::process::geteuid().is_root() || !Path::new(DEVICE).exists() {
+            eprintln!("skipped: the_kernel_forgets_what_is_gone: it needs root and {DEVICE}");
+            return;
+        }
+        let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
+        let (arena, point) = (place.path().join("arena"), place.path().join("point"));
+        std::fs::create_dir(&point).expect("the place is ours");
+        let root = DenseFs::new_root(0o755);
+        make(&arena, &NewArena { bytes: 16 << 20, root, overwrites: false }).expect("room");
+        let files = DenseFs::attach(&arena).expect("it was made");
+        let mounted = Mount::on(&point, DenseFs::attach(&arena).expect("it was made"));
+        let mut mount = mounted.unwrap_or_else(|why| panic!("{why}"));
+        let (mut unmounter, known) = (mount.unmounter(), mount.server.known.clone());
+        let server = std::thread::spawn(move || mount.serve());
+        let names = || (0..3_000).map(|number| format!("{number}"));
+        for name in names() {
+            files.open(&name, flags::WRITE | flags::CREATE, 0o644).expect("there is room");
+            std::fs::metadata(point.join(&name)).expect("it is there");
+        }
+        assert!(known.count() > 1_000, "the kernel has no reason to forget them");
+        let how = rustix::fs::OFlags::PATH;
+        let referred = rustix::fs::open(point.join("7"), how, rustix::fs::Mode::empty());
+        let referred = referred.expect("it is there");
+        names().for_each(|name| files.remove(name).expect("it is there"));
+        let await_count = |wanted| {
+            while known.count() != wanted {
+                std::thread::yield_now();
+            }
+        };
+        await_count(2);
+        assert_eq!(rustix::fs::fstat(&referred).map(|stat| stat.st_nlink), Ok(0));
+        drop(referred);
+        await_count(1);
+        unmounter.unmount().expect("it is not in use");
+        server.join().expect("it does not panic").expect("the kernel is content");
+        files.check().expect("it is unmounted").unwrap_or_else(|problem| panic!("{problem}"));
     }
 }

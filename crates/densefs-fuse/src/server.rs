@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
 
 use densefs::modes::Caller;
 use densefs::{Errno, Node, SeekTarget, SetAttribute, Stat};
@@ -10,19 +11,24 @@ use densefs_process::DenseFs;
 use fuser::{INodeNo, ReplyEntry, ReplyXattr, Request};
 
 use crate::answer::{answer_entry, caller, errno};
+use crate::contested::Contested;
+use crate::entry::EntryAt;
 use crate::known_inodes::{Core, KnownInodes};
 
 /// A DenseFS, and the inodes that the kernel knows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FuseServer {
     pub(crate) files: DenseFs,
-    pub(crate) known: KnownInodes,
+    pub(crate) known: Arc<KnownInodes>,
+    pub(crate) contested: Arc<Contested>,
 }
 
 impl FuseServer {
     pub(crate) fn new(files: DenseFs) -> Result<Self, Errno> {
-        let known = KnownInodes::with_root(&files)?;
-        Ok(Self { files, known })
+        let known = Arc::new(KnownInodes::with_root(&files)?);
+        // Requests are served by other threads.
+        files.leave();
+        Ok(Self { files, known, contested: Arc::default() })
     }
 
     /// Does something with an inode that the kernel knows.
@@ -36,7 +42,7 @@ impl FuseServer {
 
     pub(crate) fn stat(&self, core: &Core, node: Node) -> Result<Stat, Errno> {
         let stat = core.stat(node)?;
-        Ok(Stat { ino: self.known.number(core, &stat)?, ..stat })
+        Ok(Stat { ino: self.known.number(core, stat.ino)?, ..stat })
     }
 
     /// Looks up a name for the kernel, which then knows the inode.
@@ -49,8 +55,28 @@ impl FuseServer {
         core.retry(|| {
             let directory = self.known.node(core, parent.0)?;
             let found = core.step(&Caller::ROOT, directory, name.as_bytes())?;
-            self.known.enter(core, found)
+            let at = EntryAt { parent: parent.0, name };
+            if self.contested.has(at) {
+                self.known.enter_whole(core, found, at)
+            } else {
+                self.known.enter(core, found, at)
+            }
         })
+    }
+
+    /// Opens an inode that the kernel has found before.
+    pub(crate) fn open(&self, request: &Request, number: INodeNo, how: u32) -> Result<u32, Errno> {
+        let opened = self.with(number, |core, node| core.open_node(&caller(request), node, how));
+        match opened {
+            Err(Errno::NOENT) => {
+                // A library call has just removed or replaced it.
+                if let Some(entry) = self.known.entry(number.0) {
+                    self.contested.note(entry);
+                }
+                Err(Errno::STALE)
+            }
+            opened => opened,
+        }
     }
 
     /// Creates something with the closure, and replies with it.

@@ -58,7 +58,7 @@ pub(crate) fn mounted(what: &str, act: impl FnOnce(&Path, &DenseFs)) {
 
 /// Retries `act` until it succeeds. For a moment, a program started by another test may have the
 /// files open that are open here.
-fn at_last<T, E: Display>(mut act: impl FnMut() -> Result<T, E>) -> T {
+pub(crate) fn at_last<T, E: Display>(mut act: impl FnMut() -> Result<T, E>) -> T {
     let until = Instant::now() + Duration::from_secs(30);
     loop {
         match act() {
