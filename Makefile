@@ -8,7 +8,8 @@ ARGS =
 PREFIX = /usr/local
 COMPLETIONS = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run build install test lint bench loads coverage densefs densefs-long fuzz setup
+.PHONY: help run build install test lint bench loads coverage densefs densefs-install \
+	densefs-long fuzz setup
 # The steps of a target run one after another, even with -j.
 .NOTPARALLEL:
 
@@ -22,6 +23,7 @@ help:
 	@echo "make loads [ARGS=...]  set up, build and hold the estimates for loads to real programs"
 	@echo "make coverage          recompute the tables in docs/coverage.md, fail if any changed"
 	@echo "make densefs           build target/densefs/lib/libdensefs.so and its header"
+	@echo "make densefs-install   build, then install DenseFS' libraries and manual below PREFIX"
 	@echo "make densefs-long      try DenseFS for long: its tests with large numbers, some 20 minutes"
 	@echo "make fuzz              have a fuzzer spoil DenseFS arenas for ten minutes"
 	@echo "make setup             install what 'make run' needs, and nothing more"
@@ -60,10 +62,25 @@ coverage:
 
 densefs:
 	@scripts/setup densefs
+	@$(MAKE) --no-print-directory densefs-install PREFIX=$(abspath $(TARGET_DIR))/densefs DESTDIR=
+
+densefs-install: VERSION = $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
+densefs-install: SONAME = libdensefs.so.$(firstword $(subst ., ,$(VERSION)))
+densefs-install: INTO = $(DESTDIR)$(PREFIX)
+densefs-install:
 	@library=$$(scripts/densefs-library) && \
-		install -D "$$library" $(TARGET_DIR)/densefs/lib/libdensefs.so
-	@install -D -m 644 crates/densefs-c/include/densefs.h $(TARGET_DIR)/densefs/include/densefs.h
-	@echo "$(TARGET_DIR)/densefs/lib/libdensefs.so"
+		install -D "$$library/libdensefs.so.$(VERSION)" $(INTO)/lib/libdensefs.so.$(VERSION) && \
+		install -D -m 644 "$$library/libdensefs.so.$(VERSION).debug" \
+			$(INTO)/lib/.debug/libdensefs.so.$(VERSION).debug && \
+		install -D -m 644 "$$library/libdensefs.a" $(INTO)/lib/libdensefs.a
+	@ln -sf libdensefs.so.$(VERSION) $(INTO)/lib/$(SONAME)
+	@ln -sf $(SONAME) $(INTO)/lib/libdensefs.so
+	@install -D -m 644 crates/densefs-c/include/densefs.h $(INTO)/include/densefs.h
+	@sed -e 's,@PREFIX@,$(PREFIX),' -e 's,@VERSION@,$(VERSION),' crates/densefs-c/densefs.pc.in | \
+		install -D -m 644 /dev/stdin $(INTO)/lib/pkgconfig/densefs.pc
+	@install -D -m 644 crates/densefs-c/man/densefs.3 $(INTO)/share/man/man3/densefs.3
+	@install -D -m 644 crates/densefs-c/man/densefs.7 $(INTO)/share/man/man7/densefs.7
+	@echo "$(INTO)/lib/libdensefs.so"
 
 # What its tests take from the environment.
 densefs-long: export FSPRISM_CHURN_STEPS = 1000000

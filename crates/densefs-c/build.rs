@@ -1,4 +1,4 @@
-//! Sets the soname, by which programs are linked to the library.
+//! Sets the soname, by which the programs of tests are linked to the library.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

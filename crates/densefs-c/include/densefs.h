@@ -19,6 +19,12 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/types.h>
+#include <sys/uio.h>
+
+/* These are defined by <time.h>, <sys/stat.h> and <ftw.h>, some only with _GNU_SOURCE. */
+struct timespec;
+struct statx;
+struct FTW;
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,6 +48,16 @@ ssize_t dfs_read(int fd, void *buf, size_t count);
 ssize_t dfs_write(int fd, const void *buf, size_t count);
 ssize_t dfs_pread(int fd, void *buf, size_t count, off_t offset);
 ssize_t dfs_pwrite(int fd, const void *buf, size_t count, off_t offset);
+ssize_t dfs_readv(int fd, const struct iovec *parts, int count);
+ssize_t dfs_writev(int fd, const struct iovec *parts, int count);
+ssize_t dfs_preadv(int fd, const struct iovec *parts, int count, off_t offset);
+ssize_t dfs_pwritev(int fd, const struct iovec *parts, int count, off_t offset);
+/*
+ * Support the flags RWF_HIPRI, RWF_DSYNC, RWF_SYNC, RWF_APPEND and RWF_NOAPPEND; EOPNOTSUPP for all
+ * others.
+ */
+ssize_t dfs_preadv2(int fd, const struct iovec *parts, int count, off_t offset, int flags);
+ssize_t dfs_pwritev2(int fd, const struct iovec *parts, int count, off_t offset, int flags);
 off_t dfs_lseek(int fd, off_t offset, int whence);
 int dfs_truncate(const char *path, off_t length);
 int dfs_ftruncate(int fd, off_t length);
@@ -52,9 +68,9 @@ int dfs_dup(int fd);
 int dfs_dup2(int fd, int to);
 int dfs_dup3(int fd, int to, int flags);
 /*
- * Supports F_DUPFD, F_DUPFD_CLOEXEC, F_GETFL, and locks: F_GETLK, F_SETLK, F_SETLKW, and their
- * variants F_OFD_...; EINVAL for all other commands. Deadlocks are not detected: there is no
- * EDEADLK.
+ * Supports F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, and locks: F_GETLK,
+ * F_SETLK, F_SETLKW, and their variants F_OFD_...; EINVAL for all other commands. Deadlocks are not
+ * detected: there is no EDEADLK. Of the flags, only O_APPEND changes what calls do.
  */
 int dfs_fcntl(int fd, int command, ...);
 int dfs_flock(int fd, int operation);
@@ -64,6 +80,8 @@ int dfs_flock(int fd, int operation);
  * EOPNOTSUPP for all others.
  */
 int dfs_fallocate(int fd, int mode, off_t offset, off_t length);
+/* Returns the error number, and leaves errno as it was. */
+int dfs_posix_fallocate(int fd, off_t offset, off_t length);
 ssize_t dfs_copy_file_range(int in, off_t *in_offset, int out, off_t *out_offset, size_t length,
                             unsigned int flags);
 
@@ -85,13 +103,19 @@ int dfs_stat(const char *path, struct stat *into);
 int dfs_lstat(const char *path, struct stat *into);
 int dfs_fstat(int fd, struct stat *into);
 int dfs_fstatat(int dirfd, const char *path, struct stat *into, int flags);
+/* The time of creation is not known: STATX_BTIME is never in stx_mask. */
+int dfs_statx(int dirfd, const char *path, int flags, unsigned int mask, struct statx *into);
 int dfs_access(const char *path, int mode);
+int dfs_faccessat(int dirfd, const char *path, int mode, int flags);
 int dfs_statvfs(const char *path, struct statvfs *into);
+int dfs_fstatvfs(int fd, struct statvfs *into);
 
 int dfs_mkdir(const char *path, mode_t mode);
 int dfs_mkdirat(int dirfd, const char *path, mode_t mode);
 int dfs_mknod(const char *path, mode_t mode, dev_t dev);
+int dfs_mknodat(int dirfd, const char *path, mode_t mode, dev_t dev);
 int dfs_mkfifo(const char *path, mode_t mode);
+int dfs_mkfifoat(int dirfd, const char *path, mode_t mode);
 int dfs_rmdir(const char *path);
 int dfs_unlink(const char *path);
 int dfs_unlinkat(int dirfd, const char *path, int flags);
@@ -108,9 +132,14 @@ int dfs_renameat2(int old_dirfd, const char *old_path, int new_dirfd, const char
 
 int dfs_chmod(const char *path, mode_t mode);
 int dfs_fchmod(int fd, mode_t mode);
+int dfs_fchmodat(int dirfd, const char *path, mode_t mode, int flags);
 int dfs_chown(const char *path, uid_t owner, gid_t group);
 int dfs_lchown(const char *path, uid_t owner, gid_t group);
-int dfs_utimensat(int dirfd, const char *path, const struct timespec times[2], int flags);
+int dfs_fchown(int fd, uid_t owner, gid_t group);
+int dfs_fchownat(int dirfd, const char *path, uid_t owner, gid_t group, int flags);
+/* Both take two times: of the last access, and of the last modification. */
+int dfs_utimensat(int dirfd, const char *path, const struct timespec *times, int flags);
+int dfs_futimens(int fd, const struct timespec *times);
 mode_t dfs_umask(mode_t mask);
 
 typedef struct dfs_dir DFS_DIR;
@@ -126,6 +155,24 @@ int dfs_closedir(DFS_DIR *dir);
 int dfs_chdir(const char *path);
 int dfs_fchdir(int fd);
 char *dfs_getcwd(char *buf, size_t size);
+char *dfs_realpath(const char *path, char *resolved);
+
+int dfs_mkstemp(char *path);
+int dfs_mkstemps(char *path, int suffix_length);
+int dfs_mkostemp(char *path, int flags);
+int dfs_mkostemps(char *path, int suffix_length, int flags);
+char *dfs_mkdtemp(char *path);
+
+int dfs_ftw(const char *path, int (*visit)(const char *, const struct stat *, int), int fd_max);
+int dfs_nftw(const char *path, int (*visit)(const char *, const struct stat *, int, struct FTW *),
+             int fd_max, int flags);
+
+/*
+ * Streams of <stdio.h>, for all of its functions except fileno and freopen: they have no descriptor
+ * of the system's.
+ */
+FILE *dfs_fopen(const char *path, const char *mode);
+FILE *dfs_fdopen(int fd, const char *mode);
 
 #ifdef __cplusplus
 }

@@ -53,7 +53,7 @@ pub(crate) fn offset(done: Result<u64, Errno>) -> i64 {
 }
 
 /// The device number of all files of an arena. No real device has it.
-const DEVICE: u64 = 0xdf5;
+pub(crate) const DEVICE: u64 = 0xdf5;
 
 /// Writes the attributes of an inode.
 ///

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::slice;
 
-use densefs_process::{Base, Errno};
+use densefs_process::{Base, Errno, Follow};
 
 /// Most bytes in one call, as on Linux.
 pub(crate) const LENGTH_MAX: usize = 0x7fff_f000;
@@ -82,6 +82,26 @@ pub(crate) fn base(descriptor: c_int, path: &Path) -> Result<Base, Errno> {
 #[inline]
 pub(crate) fn number(descriptor: c_int) -> Result<u32, Errno> {
     u32::try_from(descriptor).map_err(|_| Errno::BADF)
+}
+
+/// What an empty path names, from the `dirfd` argument of a call.
+pub(crate) fn itself(descriptor: c_int) -> Result<Base, Errno> {
+    match descriptor {
+        libc::AT_FDCWD => Ok(Base::Working),
+        file => number(file).map(Base::Descriptor),
+    }
+}
+
+/// Whether a path and the flags of a call name what the call's `dirfd` refers to.
+#[inline]
+pub(crate) fn is_itself(path: &Path, how: c_int) -> bool {
+    how & libc::AT_EMPTY_PATH != 0 && path.as_os_str().is_empty()
+}
+
+/// Follows symbolic links unless the flags of a call say otherwise.
+#[inline]
+pub(crate) fn follow(how: c_int) -> Follow {
+    if how & libc::AT_SYMLINK_NOFOLLOW == 0 { Follow::Yes } else { Follow::No }
 }
 
 /// An offset or a length, which must not be negative.

@@ -5,10 +5,10 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use densefs_process::{DenseFs, Errno};
+use densefs_process::{DenseFs, Errno, flags};
 
 use crate::answer::{fail, result};
-use crate::arguments::path;
+use crate::arguments::{number, path};
 
 /// The [`DenseFs`] that the process has attached, in the form of [`DenseFs::into_raw`]. A pointer
 /// to a `DenseFs` would cost another cache line per call. One that was detached stays in memory,
@@ -24,6 +24,13 @@ pub(crate) fn attached() -> Result<ManuallyDrop<DenseFs>, Errno> {
     }
     // SAFETY: `dfs_attach` made it with `into_raw`, and nobody drops it.
     Ok(ManuallyDrop::new(unsafe { DenseFs::from_raw(files) }))
+}
+
+/// The descriptor of a file that was not opened with `O_PATH`.
+pub(crate) fn usable(descriptor: c_int) -> Result<u32, Errno> {
+    let file = number(descriptor)?;
+    let is_path = attached()?.flags(file)? & flags::PATH != 0;
+    if is_path { Err(Errno::BADF) } else { Ok(file) }
 }
 
 /// Attaches an arena.

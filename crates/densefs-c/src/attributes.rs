@@ -2,11 +2,11 @@
 
 use std::ffi::{c_char, c_int};
 
-use densefs_process::{Base, Errno, Follow, NewTime, NewTimes, Owner, Stat, Usage};
+use densefs_process::{Base, Errno, Follow, NewTime, NewTimes, Stat};
 
 use crate::answer::{fail, result, write_stat};
-use crate::arguments::{base, number, path};
-use crate::attached::attached;
+use crate::arguments::{base, follow, is_itself, itself, number, path};
+use crate::attached::{attached, usable};
 
 /// The attributes of the file at a path.
 ///
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn dfs_fstatat(
     }
     // SAFETY: guaranteed by the caller.
     let given = unsafe { path(name) };
-    if how & libc::AT_EMPTY_PATH != 0 && given.is_ok_and(|path| path.as_os_str().is_empty()) {
+    if given.is_ok_and(|path| is_itself(path, how)) {
         return match itself(directory).and_then(|base| attached()?.stat_of(base)) {
             Ok(stat) => {
                 // SAFETY: guaranteed by the caller.
@@ -57,22 +57,9 @@ pub unsafe extern "C" fn dfs_fstatat(
     }
     match given.and_then(|path| base(directory, path)) {
         // SAFETY: guaranteed by the caller.
-        Ok(base) => unsafe { stat_from(base, name, into, follow(how, libc::AT_SYMLINK_NOFOLLOW)) },
+        Ok(base) => unsafe { stat_from(base, name, into, follow(how)) },
         Err(why) => fail(why.0),
     }
-}
-
-/// What an empty path names, from the `dirfd` argument of a call.
-fn itself(descriptor: c_int) -> Result<Base, Errno> {
-    match descriptor {
-        libc::AT_FDCWD => Ok(Base::Working),
-        file => number(file).map(Base::Descriptor),
-    }
-}
-
-/// Follows symbolic links unless the flag `not` is set.
-fn follow(how: c_int, not: c_int) -> Follow {
-    if how & not == 0 { Follow::Yes } else { Follow::No }
 }
 
 #[inline]
@@ -87,107 +74,6 @@ unsafe fn stat_from(
     // SAFETY: guaranteed by the caller.
     let tell = |stat: &Stat| unsafe { write_stat(stat, into) };
     result(name.and_then(|name| attached()?.tell_stat(base, name, follow, tell)))
-}
-
-/// Checks whether the process may read, write or execute a file.
-///
-/// # Safety
-/// `name` must be a C string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dfs_access(name: *const c_char, wanted: c_int) -> c_int {
-    // SAFETY: guaranteed by the caller.
-    let name = unsafe { path(name) };
-    let wanted = wanted.cast_unsigned();
-    if wanted > 7 {
-        return fail(libc::EINVAL);
-    }
-    result(name.and_then(|name| attached()?.check_access(Base::Working, name, wanted)))
-}
-
-/// How full the arena is.
-///
-/// # Safety
-/// `name` must be a C string, and `into` valid for writing.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dfs_statvfs(name: *const c_char, into: *mut libc::statvfs) -> c_int {
-    const BLOCK: u64 = 4096;
-    // SAFETY: guaranteed by the caller.
-    let name = unsafe { path(name) };
-    let usage = name.and_then(|name| {
-        let files = attached()?;
-        files.stat(name)?;
-        files.usage()
-    });
-    match usage {
-        Ok(Usage { bytes, free_bytes, .. }) => {
-            // SAFETY: all zeros is a valid value.
-            let mut answer: libc::statvfs = unsafe { std::mem::zeroed() };
-            (answer.f_bsize, answer.f_frsize) = (BLOCK, BLOCK);
-            answer.f_blocks = bytes / BLOCK;
-            (answer.f_bfree, answer.f_bavail) = (free_bytes / BLOCK, free_bytes / BLOCK);
-            // An inode takes 64 bytes, and up to as much again in a directory's table.
-            (answer.f_files, answer.f_ffree) = (bytes / 128, free_bytes / 128);
-            answer.f_favail = answer.f_ffree;
-            answer.f_namemax = 255;
-            // SAFETY: guaranteed by the caller.
-            unsafe { into.write(answer) };
-            0
-        }
-        Err(why) => fail(why.0),
-    }
-}
-
-/// Changes permissions.
-///
-/// # Safety
-/// `name` must be a C string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dfs_chmod(name: *const c_char, mode: libc::mode_t) -> c_int {
-    // SAFETY: guaranteed by the caller.
-    let name = unsafe { path(name) };
-    result(name.and_then(|name| attached()?.set_mode(Base::Working, name, mode)))
-}
-
-/// Like [`dfs_chmod`], for an open file.
-#[unsafe(no_mangle)]
-pub extern "C" fn dfs_fchmod(file: c_int, mode: libc::mode_t) -> c_int {
-    result(number(file).and_then(|file| attached()?.set_mode_of(file, mode)))
-}
-
-/// Changes owner and group.
-///
-/// # Safety
-/// `name` must be a C string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dfs_chown(
-    name: *const c_char,
-    uid: libc::uid_t,
-    gid: libc::gid_t,
-) -> c_int {
-    // SAFETY: guaranteed by the caller.
-    unsafe { chown(name, uid, gid, Follow::Yes) }
-}
-
-/// Like [`dfs_chown`], but does not follow a final symbolic link.
-///
-/// # Safety
-/// `name` must be a C string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dfs_lchown(
-    name: *const c_char,
-    uid: libc::uid_t,
-    gid: libc::gid_t,
-) -> c_int {
-    // SAFETY: guaranteed by the caller.
-    unsafe { chown(name, uid, gid, Follow::No) }
-}
-
-unsafe fn chown(name: *const c_char, uid: u32, gid: u32, follow: Follow) -> c_int {
-    let given = |id: u32| (id != u32::MAX).then_some(id);
-    // SAFETY: guaranteed by the caller.
-    let name = unsafe { path(name) };
-    let owner = Owner { uid: given(uid), gid: given(gid) };
-    result(name.and_then(|name| attached()?.set_owner(Base::Working, name, follow, owner)))
 }
 
 /// Sets the access and modification times.
@@ -205,7 +91,7 @@ pub unsafe extern "C" fn dfs_utimensat(
     let name = unsafe { path(name) };
     // SAFETY: guaranteed by the caller.
     let times = unsafe { times.cast::<[libc::timespec; 2]>().as_ref() };
-    let follow = follow(how, libc::AT_SYMLINK_NOFOLLOW);
+    let follow = follow(how);
     result((|| {
         let [accessed, changed] = match times {
             None => [Ok(NewTime::Now); 2],
@@ -218,7 +104,7 @@ pub unsafe extern "C" fn dfs_utimensat(
             return Err(Errno::INVAL);
         }
         let (files, name) = (attached()?, name.map_err(|_| Errno::INVAL)?);
-        if how & libc::AT_EMPTY_PATH != 0 && name.as_os_str().is_empty() {
+        if is_itself(name, how) {
             let times = NewTimes { accessed: accessed?, changed: changed? };
             return files.set_times_of(itself(directory)?, times);
         }
@@ -230,6 +116,28 @@ pub unsafe extern "C" fn dfs_utimensat(
         };
         files.set_times(base, name, follow, NewTimes { accessed, changed })
     })())
+}
+
+/// Like [`dfs_utimensat`], for an open file.
+///
+/// # Safety
+/// `times` must be null or point to two of them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_futimens(file: c_int, times: *const libc::timespec) -> c_int {
+    // SAFETY: guaranteed by the caller.
+    let times = unsafe { times.cast::<[libc::timespec; 2]>().as_ref() };
+    let [accessed, changed] = match times {
+        None => [Ok(NewTime::Now); 2],
+        Some(times) => times.each_ref().map(new_time),
+    };
+    result(number(file).and_then(|_| {
+        if accessed == Ok(NewTime::Same) && changed == Ok(NewTime::Same) {
+            return Ok(());
+        }
+        let file = usable(file)?;
+        let times = NewTimes { accessed: accessed?, changed: changed? };
+        attached()?.set_times_of(Base::Descriptor(file), times)
+    }))
 }
 
 fn new_time(time: &libc::timespec) -> Result<NewTime, Errno> {

@@ -8,13 +8,21 @@ use crate::answer::{length, result};
 use crate::arguments::{bytes, bytes_mut, number, path};
 use crate::attached::attached;
 
+/// The largest value, and the longest name, as on Linux.
+const VALUE_MAX: usize = 65_536;
+const NAME_MAX: usize = 255;
+
 /// The name of an attribute.
 ///
 /// # Safety
 /// It must be null, or a C string that does not change during `'a`.
 unsafe fn attribute_name<'a>(text: *const c_char) -> Result<&'a [u8], Errno> {
+    if text.is_null() {
+        return Err(Errno::FAULT);
+    }
     // SAFETY: guaranteed by the caller.
-    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes()).ok_or(Errno::FAULT)
+    let name = unsafe { CStr::from_ptr(text) }.to_bytes();
+    if name.is_empty() || name.len() > NAME_MAX { Err(Errno::RANGE) } else { Ok(name) }
 }
 
 /// The file at a path, or a final symbolic link itself.
@@ -36,13 +44,22 @@ fn set(
     value: Result<&[u8], Errno>,
     how: c_int,
 ) -> c_int {
+    const BOTH: c_int = libc::XATTR_CREATE | libc::XATTR_REPLACE;
     let how = match how {
         0 => Ok(SetAttribute::Any),
         libc::XATTR_CREATE => Ok(SetAttribute::New),
         libc::XATTR_REPLACE => Ok(SetAttribute::Present),
+        BOTH => Ok(SetAttribute::NewAndPresent),
         _ => Err(Errno::INVAL),
     };
-    result((|| attached()?.set_attribute(of?, name?, value?, how?))())
+    result((|| {
+        // The file comes last.
+        let (how, name, value) = (how?, name?, value?);
+        if value.len() > VALUE_MAX {
+            return Err(Errno::TOOBIG);
+        }
+        attached()?.set_attribute(of?, name, value, how)
+    })())
 }
 
 fn get(
@@ -50,7 +67,7 @@ fn get(
     name: Result<&[u8], Errno>,
     into: Result<&mut [u8], Errno>,
 ) -> isize {
-    length((|| attached()?.attribute(of?, name?, into?))())
+    length(name.and_then(|name| attached()?.attribute(of?, name, into?)))
 }
 
 fn list(of: Result<XattrTarget<'_>, Errno>, into: Result<&mut [u8], Errno>) -> isize {
@@ -58,7 +75,7 @@ fn list(of: Result<XattrTarget<'_>, Errno>, into: Result<&mut [u8], Errno>) -> i
 }
 
 fn remove(of: Result<XattrTarget<'_>, Errno>, name: Result<&[u8], Errno>) -> c_int {
-    result((|| attached()?.remove_attribute(of?, name?))())
+    result(name.and_then(|name| attached()?.remove_attribute(of?, name)))
 }
 
 macro_rules! calls {

@@ -2,12 +2,11 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use densefs_process::{Base, Errno, Whence, flags, usual_open_flags};
+use densefs_process::{Base, Errno, Whence, usual_open_flags};
 
 use crate::answer::{descriptor, fail, length, offset, result, write_stat};
 use crate::arguments::{LENGTH_MAX, base, bytes, bytes_mut, non_negative, number, path};
-use crate::attached::attached;
-use crate::locks;
+use crate::attached::{attached, usable};
 
 /// Opens a file; `mode` is used if it is created.
 ///
@@ -150,10 +149,7 @@ pub extern "C" fn dfs_ftruncate(file: c_int, size: libc::off_t) -> c_int {
 /// Only checks that the file is open: what was written is in memory, and stays there.
 #[unsafe(no_mangle)]
 pub extern "C" fn dfs_fsync(file: c_int) -> c_int {
-    result(number(file).and_then(|file| {
-        let is_path = attached()?.flags(file)? & flags::PATH != 0;
-        if is_path { Err(Errno::BADF) } else { Ok(()) }
-    }))
+    result(usable(file).map(drop))
 }
 
 /// As [`dfs_fsync`].
@@ -217,23 +213,28 @@ pub extern "C" fn dfs_fallocate(
     at: libc::off_t,
     count: libc::off_t,
 ) -> c_int {
+    result(allocate(file, how, at, count))
+}
+
+/// Makes sure that writes will find space; returns the error number, and leaves `errno` alone.
+#[unsafe(no_mangle)]
+pub extern "C" fn dfs_posix_fallocate(file: c_int, at: libc::off_t, count: libc::off_t) -> c_int {
+    allocate(file, 0, at, count).err().map_or(0, |why| why.0)
+}
+
+fn allocate(file: c_int, how: c_int, at: libc::off_t, count: libc::off_t) -> Result<(), Errno> {
     const PUNCH: c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-    result((|| {
-        let file = number(file)?;
-        if attached()?.flags(file)? & flags::PATH != 0 {
-            return Err(Errno::BADF);
-        }
-        let (at, count) = (non_negative(at)?, non_negative(count)?);
-        if count == 0 {
-            return Err(Errno::INVAL);
-        }
-        match how {
-            0 => attached()?.allocate(file, at, count, false),
-            libc::FALLOC_FL_KEEP_SIZE => attached()?.allocate(file, at, count, true),
-            PUNCH => attached()?.punch(file, at, count),
-            _ => Err(Errno::OPNOTSUPP),
-        }
-    })())
+    let file = usable(file)?;
+    let (at, count) = (non_negative(at)?, non_negative(count)?);
+    if count == 0 {
+        return Err(Errno::INVAL);
+    }
+    match how {
+        0 => attached()?.allocate(file, at, count, false),
+        libc::FALLOC_FL_KEEP_SIZE => attached()?.allocate(file, at, count, true),
+        PUNCH => attached()?.punch(file, at, count),
+        _ => Err(Errno::OPNOTSUPP),
+    }
 }
 
 /// Copies bytes from one file to another.
@@ -252,11 +253,8 @@ pub unsafe extern "C" fn dfs_copy_file_range(
     // SAFETY: guaranteed by the caller.
     let (mut from_at, mut to_at) = unsafe { (from_at.as_mut(), to_at.as_mut()) };
     length((|| {
-        for file in [from, to] {
-            if attached()?.flags(number(file)?)? & flags::PATH != 0 {
-                return Err(Errno::BADF);
-            }
-        }
+        usable(from)?;
+        usable(to)?;
         if how != 0 {
             return Err(Errno::INVAL);
         }
@@ -280,43 +278,4 @@ pub unsafe extern "C" fn dfs_copy_file_range(
         }
         Ok(copied)
     })())
-}
-
-/// The supported commands of fcntl(2).
-///
-/// # Safety
-/// For commands on locks, the argument must be a pointer to a lock that is valid for reading and
-/// writing.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: usize) -> c_int {
-    let duplicate = |how| {
-        // It is passed as an int, so the upper half of the register is undefined.
-        #[expect(clippy::cast_possible_truncation, reason = "an int is passed so")]
-        let lowest = u32::try_from(argument as c_int).map_err(|_| Errno::INVAL)?;
-        attached()?.duplicate(number(file)?, lowest, how)
-    };
-    match command {
-        libc::F_DUPFD => descriptor(duplicate(0)),
-        libc::F_DUPFD_CLOEXEC => descriptor(duplicate(flags::CLOSE_ON_EXEC)),
-        libc::F_GETFL => {
-            const MADE: c_uint =
-                flags::CREATE | flags::EXCLUSIVE | flags::TRUNCATE | flags::CLOSE_ON_EXEC;
-            descriptor(number(file).and_then(|file| {
-                let how = attached()?.flags(file)? & !MADE;
-                let is_temporary = how & flags::TEMPORARY != 0;
-                Ok(if is_temporary { how | flags::DIRECTORY } else { how })
-            }))
-        }
-        libc::F_GETLK
-        | libc::F_SETLK
-        | libc::F_SETLKW
-        | libc::F_OFD_GETLK
-        | libc::F_OFD_SETLK
-        | libc::F_OFD_SETLKW => {
-            // SAFETY: guaranteed by the caller.
-            let lock = unsafe { (argument as *mut libc::flock).as_mut() };
-            result(lock.ok_or(Errno::FAULT).and_then(|lock| locks::change(file, command, lock)))
-        }
-        _ => fail(libc::EINVAL),
-    }
 }

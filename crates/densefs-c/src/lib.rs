@@ -8,10 +8,18 @@ mod answer;
 mod arguments;
 mod attached;
 pub mod attributes;
+pub mod control;
 pub mod directories;
 pub mod extended;
 pub mod files;
 pub mod locks;
 pub mod names;
+pub mod permissions;
+pub mod resolved;
+pub mod status;
+pub mod streams;
+pub mod temporary;
+pub mod tree_walk;
+pub mod vectors;
 
 pub use attached::{dfs_attach, dfs_detach};

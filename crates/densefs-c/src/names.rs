@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use densefs_process::{Base, Errno, Follow, Rename};
+use densefs_process::{Errno, Follow, Rename};
 
 use crate::answer::{fail, length, result};
 use crate::arguments::{base, number, path};
@@ -46,6 +46,21 @@ pub unsafe extern "C" fn dfs_mknod(
     mode: libc::mode_t,
     device: libc::dev_t,
 ) -> c_int {
+    // SAFETY: guaranteed by the caller.
+    unsafe { dfs_mknodat(libc::AT_FDCWD, name, mode, device) }
+}
+
+/// Like [`dfs_mknod`], relative to a directory.
+///
+/// # Safety
+/// `name` must be a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_mknodat(
+    directory: c_int,
+    name: *const c_char,
+    mode: libc::mode_t,
+    device: libc::dev_t,
+) -> c_int {
     match mode & libc::S_IFMT {
         0 | libc::S_IFREG | libc::S_IFIFO | libc::S_IFSOCK | libc::S_IFCHR | libc::S_IFBLK => {}
         libc::S_IFDIR => return fail(libc::EPERM),
@@ -55,7 +70,7 @@ pub unsafe extern "C" fn dfs_mknod(
     let name = unsafe { path(name) };
     result(name.and_then(|name| {
         let device = u32::try_from(device).map_err(|_| Errno::INVAL)?;
-        attached()?.make_node(Base::Working, name, mode, device)
+        attached()?.make_node(base(directory, name)?, name, mode, device)
     }))
 }
 
@@ -66,7 +81,21 @@ pub unsafe extern "C" fn dfs_mknod(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dfs_mkfifo(name: *const c_char, mode: libc::mode_t) -> c_int {
     // SAFETY: guaranteed by the caller.
-    unsafe { dfs_mknod(name, mode & 0o7777 | libc::S_IFIFO, 0) }
+    unsafe { dfs_mkfifoat(libc::AT_FDCWD, name, mode) }
+}
+
+/// Like [`dfs_mkfifo`], relative to a directory.
+///
+/// # Safety
+/// `name` must be a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfs_mkfifoat(
+    directory: c_int,
+    name: *const c_char,
+    mode: libc::mode_t,
+) -> c_int {
+    // SAFETY: guaranteed by the caller.
+    unsafe { dfs_mknodat(directory, name, mode & 0o7777 | libc::S_IFIFO, 0) }
 }
 
 /// Removes a directory.

@@ -247,6 +247,46 @@ static void locks(void)
     CHECK(dfs_close(fd) == 0);
 }
 
+/* Streams write, move and read, and end with their descriptor. */
+static void streams(void)
+{
+    char text[64] = "";
+    FILE *file = dfs_fopen("/stream", "w+");
+    CHECK(file != NULL && fprintf(file, "%d lines\n", 12) == 9);
+    CHECK(fseek(file, 3, SEEK_SET) == 0 && fgets(text, sizeof text, file) == text);
+    CHECK(strcmp(text, "lines\n") == 0 && fclose(file) == 0);
+    int fd = dfs_open("/stream", O_WRONLY);
+    CHECK(dfs_fdopen(fd, "r") == NULL && errno == EINVAL);
+    file = dfs_fdopen(fd, "a");
+    CHECK(file != NULL && (dfs_fcntl(fd, F_GETFL) & O_APPEND) != 0);
+    CHECK(fputs("more\n", file) >= 0 && fclose(file) == 0);
+    FAILS(dfs_fcntl(fd, F_GETFD), EBADF);
+    struct stat stat;
+    CHECK(dfs_stat("/stream", &stat) == 0 && stat.st_size == 14);
+    CHECK(dfs_fopen("/nowhere/stream", "r") == NULL && errno == ENOENT);
+}
+
+/* Buffers are written in one step, also by processes that append to the same file. */
+static void vectors(void)
+{
+    enum { ROUNDS = 2000 };
+    static char text[ROUNDS * 2 * 4];
+    int status;
+    int fd = dfs_open("/lines", O_RDWR | O_CREAT | O_APPEND, 0600);
+    pid_t child = fork();
+    char letter = child == 0 ? 'b' : 'a';
+    struct iovec parts[3] = {{&letter, 1}, {&letter, 1}, {"-\n", 2}};
+    for (int i = 0; i < ROUNDS; i++)
+        CHECK(dfs_writev(fd, parts, 3) == 4);
+    if (child == 0)
+        _exit(0);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(dfs_pread(fd, text, sizeof text, 0) == sizeof text);
+    for (int i = 0; i < ROUNDS * 2; i++)
+        CHECK(memcmp(text + i * 4, "aa-\n", 4) == 0 || memcmp(text + i * 4, "bb-\n", 4) == 0);
+    CHECK(dfs_close(fd) == 0);
+}
+
 static pid_t owner;
 static int owner_ends[2];
 
@@ -315,6 +355,8 @@ int main(int argc, char **argv)
     space();
     attributes();
     locks();
+    streams();
+    vectors();
     forks();
     CHECK(dfs_detach() == 0);
     FAILS(dfs_open("/file", O_RDONLY), ENXIO);

@@ -72,8 +72,11 @@ fn calls_are_answered_as_tmpfs_answers_them() {
     let calls = env::var("FSPRISM_DIFFERENTIAL_CALLS");
     let calls = calls.unwrap_or_else(|_| "150000".to_owned());
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
-    let program =
-        compiled("differential", &["differential/main.c", "differential/calls.c"], place.path());
+    let program = compiled(
+        "differential",
+        &["differential/main.c", "differential/calls.c", "differential/more.c"],
+        place.path(),
+    );
     for user in [0, 1000] {
         let tree = place.path().join(user.to_string());
         fs::create_dir(&tree).expect("there is room");
@@ -89,5 +92,39 @@ fn calls_are_answered_as_tmpfs_answers_them() {
         let said = String::from_utf8_lossy(&ran.stdout);
         assert!(ran.status.success(), "user {user}, {:?}:\n{said}", ran.status);
         println!("user {user}: {said}");
+    }
+}
+
+/// In each language that includes it, as the first of all headers, and without extensions.
+#[test]
+fn the_header_is_accepted_by_strict_compilers() {
+    let place = tempfile::tempdir().expect("there is room");
+    let languages = [
+        ("cc", "c", "-std=c99"),
+        ("cc", "c", "-std=c11"),
+        ("cc", "c", "-std=gnu17"),
+        ("c++", "c++", "-std=c++98"),
+        ("c++", "c++", "-std=c++17"),
+    ];
+    let source = place.path().join("source");
+    fs::write(&source, "#include <densefs.h>\nint main(void) { return dfs_detach(); }\n")
+        .expect("there is room");
+    for (compiler, language, standard) in languages {
+        let checked = Command::new(compiler)
+            .args([standard, "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"])
+            .arg("-I")
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include"))
+            .args(["-x", language])
+            .arg(&source)
+            .output();
+        let checked = match checked {
+            Ok(checked) => checked,
+            Err(why) => {
+                println!("skipped: {compiler}: {why}");
+                continue;
+            }
+        };
+        let said = String::from_utf8_lossy(&checked.stderr);
+        assert!(checked.status.success(), "{compiler} {standard}: {said}");
     }
 }

@@ -229,7 +229,7 @@ mod tests {
         let (arena, point) = (place.path().join("arena"), place.path().join("point"));
         std::fs::create_dir(&point).expect("the place is ours");
         let root = DenseFs::new_root(0o755);
-        make(&arena, &NewArena { bytes: 16 << 20, root, overwrites: false }).expect("room");
+        make(&arena, &NewArena::new(16 << 20, root)).expect("room");
         let files = DenseFs::attach(&arena).expect("it was made");
         let mounted = Mount::on(&point, DenseFs::attach(&arena).expect("it was made"));
         let mut mount = mounted.unwrap_or_else(|why| panic!("{why}"));

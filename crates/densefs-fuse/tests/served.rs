@@ -89,7 +89,7 @@ impl Place {
 }
 
 fn make_arena(path: &Path, overwrites: bool) -> Result<(), ArenaError> {
-    make(path, &NewArena { bytes: 64 << 20, root: DenseFs::new_root(0o755), overwrites })
+    make(path, &NewArena { overwrites, ..NewArena::new(64 << 20, DenseFs::new_root(0o755)) })
 }
 
 /// For a moment, a program started by another test may have the files open that are open here.

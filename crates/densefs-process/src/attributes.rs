@@ -3,6 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use densefs::modes::{FILE, TYPE};
 use densefs::{Errno, Follow, NewTime, NewTimes, Owner, Start, Stat};
 
 use crate::dense_fs::{Base, DenseFs};
@@ -89,11 +90,16 @@ impl DenseFs {
     /// As truncate(2).
     pub fn truncate(&self, path: impl AsRef<Path>, size: u64) -> Result<(), Errno> {
         self.with_node(Base::Working, path.as_ref(), Follow::Yes, |member, caller, node| {
-            let mode = member.stat(node)?.mode;
+            let Stat { mode, size: old_size, .. } = member.stat(node)?;
             if mode.is_directory() {
                 return Err(Errno::ISDIR);
             }
             mode.allow(caller, densefs::modes::WRITE)?;
+            let is_file = mode.mode & TYPE == FILE;
+            if is_file && size == old_size && mode.without_set_ids(caller) == mode.mode {
+                // Unlike ftruncate, this does not even set the modification time then.
+                return Ok(());
+            }
             member.truncate(node, size)
         })
     }
@@ -103,7 +109,21 @@ impl DenseFs {
     /// # Errors
     /// As fchmodat(2).
     pub fn set_mode(&self, base: Base, path: &Path, mode: u32) -> Result<(), Errno> {
-        self.with_node(base, path, Follow::Yes, |member, caller, node| {
+        self.set_mode_at(base, path, Follow::Yes, mode)
+    }
+
+    /// Like [`Self::set_mode`], optionally without following a final symbolic link.
+    ///
+    /// # Errors
+    /// As fchmodat(2); [`Errno::OPNOTSUPP`] for a symbolic link, which has no permissions.
+    pub fn set_mode_at(
+        &self,
+        base: Base,
+        path: &Path,
+        follow: Follow,
+        mode: u32,
+    ) -> Result<(), Errno> {
+        self.with_node(base, path, follow, |member, caller, node| {
             member.set_mode(caller, node, mode)
         })
     }
@@ -121,6 +141,26 @@ impl DenseFs {
     ) -> Result<(), Errno> {
         self.with_node(base, path, follow, |member, caller, node| {
             member.set_owner(caller, node, owner)
+        })
+    }
+
+    /// Changes the permissions of a base itself, which may be open with [`densefs::flags::PATH`].
+    ///
+    /// # Errors
+    /// As fchmodat(2) with `AT_EMPTY_PATH`.
+    pub fn set_mode_of_base(&self, base: Base, mode: u32) -> Result<(), Errno> {
+        self.with(|member, caller| {
+            member.retry(|| member.set_mode(caller, base.node(member, b"")?, mode))
+        })
+    }
+
+    /// Changes owner and group of a base itself, if given.
+    ///
+    /// # Errors
+    /// As fchownat(2) with `AT_EMPTY_PATH`.
+    pub fn set_owner_of_base(&self, base: Base, owner: Owner) -> Result<(), Errno> {
+        self.with(|member, caller| {
+            member.retry(|| member.set_owner(caller, base.node(member, b"")?, owner))
         })
     }
 
@@ -180,8 +220,33 @@ impl DenseFs {
     /// # Errors
     /// As access(2).
     pub fn check_access(&self, base: Base, path: &Path, wanted: u32) -> Result<(), Errno> {
-        self.with_node(base, path, Follow::Yes, |member, caller, node| {
+        self.check_access_to(base, path, Follow::Yes, wanted)
+    }
+
+    /// Like [`Self::check_access`], optionally to a symbolic link itself.
+    ///
+    /// # Errors
+    /// As faccessat(2).
+    pub fn check_access_to(
+        &self,
+        base: Base,
+        path: &Path,
+        follow: Follow,
+        wanted: u32,
+    ) -> Result<(), Errno> {
+        self.with_node(base, path, follow, |member, caller, node| {
             member.stat(node)?.mode.allow(caller, wanted & 7)
+        })
+    }
+
+    /// Like [`Self::check_access`], to a base itself.
+    ///
+    /// # Errors
+    /// As faccessat(2) with `AT_EMPTY_PATH`.
+    pub fn check_access_to_base(&self, base: Base, wanted: u32) -> Result<(), Errno> {
+        self.with(|member, caller| {
+            let stat = member.retry(|| member.stat(base.node(member, b"")?))?;
+            stat.mode.allow(caller, wanted & 7)
         })
     }
 }

@@ -13,6 +13,7 @@
 
 mod attachment;
 mod attributes;
+mod control;
 mod dense_fs;
 mod edge;
 mod extended;

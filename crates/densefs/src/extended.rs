@@ -29,6 +29,8 @@ pub enum SetAttribute {
     New,
     /// It must exist: `XATTR_REPLACE`.
     Present,
+    /// Both, so that it is never set.
+    NewAndPresent,
 }
 
 /// The class of an attribute, by the prefix of its name.
@@ -40,32 +42,48 @@ enum Class {
     Trusted,
     /// `security.`: everybody may read them, only root may change them.
     Security,
+    /// `system.`, none of which there are.
+    System,
+    /// Any other, which there are none of either; but permissions are checked first.
+    Other,
 }
+
+/// How the names of a class begin.
+const PREFIXES: [(&[u8], Class); 4] = [
+    (b"user.", Class::User),
+    (b"trusted.", Class::Trusted),
+    (b"security.", Class::Security),
+    (b"system.", Class::System),
+];
 
 impl Class {
     fn from_name(name: &[u8]) -> Result<Self, Errno> {
         if name.is_empty() || name.len() > NAME_MAX {
             return Err(Errno::RANGE);
         }
-        let classes = [
-            (&b"user."[..], Self::User),
-            (b"trusted.", Self::Trusted),
-            (b"security.", Self::Security),
-        ];
-        for (prefix, class) in classes {
-            if let Some(rest) = name.strip_prefix(prefix) {
-                return if rest.is_empty() { Err(Errno::INVAL) } else { Ok(class) };
+        let class = PREFIXES.iter().find(|(prefix, _)| name.starts_with(prefix));
+        Ok(class.map_or(Self::Other, |&(_, class)| class))
+    }
+
+    /// Checks that there can be an attribute with this name, after permissions.
+    fn check_name(self, name: &[u8]) -> Result<(), Errno> {
+        match self {
+            Self::System | Self::Other => Err(Errno::OPNOTSUPP),
+            Self::User | Self::Trusted | Self::Security => {
+                if PREFIXES.iter().any(|&(prefix, _)| prefix == name) {
+                    return Err(Errno::INVAL);
+                }
+                Ok(())
             }
         }
-        Err(Errno::OPNOTSUPP)
     }
 
     fn allow_reading(self, caller: &Caller<'_>, mode: Mode) -> Result<(), Errno> {
         match self {
             Self::User if !has_users(mode) => Err(Errno::NODATA),
-            Self::User => mode.allow(caller, READ),
+            Self::User | Self::Other => mode.allow(caller, READ),
             Self::Trusted if !caller.may_all() => Err(Errno::NODATA),
-            Self::Trusted | Self::Security => Ok(()),
+            Self::Trusted | Self::Security | Self::System => Ok(()),
         }
     }
 
@@ -80,7 +98,8 @@ impl Class {
                 mode.allow(caller, WRITE)
             }
             Self::Trusted | Self::Security if !caller.may_all() => Err(Errno::PERM),
-            Self::Trusted | Self::Security => Ok(()),
+            Self::Trusted | Self::Security | Self::System => Ok(()),
+            Self::Other => mode.allow(caller, WRITE),
         }
     }
 }
@@ -132,6 +151,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let class = Class::from_name(name)?;
         self.read_node(node, |line| {
             class.allow_reading(caller, self.mode(line.load(cell::MODE))?)?;
+            class.check_name(name)?;
             let run = self.attributes_of(line)?;
             let found = self.find_attribute(run, name)?.ok_or(Errno::NODATA)?;
             if into.is_empty() {
@@ -222,6 +242,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let line = self.lock_node(&node)?;
         let done = self.mode(line.load(cell::MODE)).and_then(|mode| {
             class.allow_change(caller, mode)?;
+            class.check_name(name)?;
             let inode = self.inode(node.at, line)?;
             self.write_attributes(inode, name, value, how)
         });
@@ -239,9 +260,16 @@ impl<'a, S: Seams> Member<'a, S> {
         let old = self.attributes_of(inode.line)?;
         let found = self.find_attribute(old, name)?;
         match how {
-            SetAttribute::New if found.is_some() => return Err(Errno::EXIST),
-            SetAttribute::Present if found.is_none() => return Err(Errno::NODATA),
-            SetAttribute::Any | SetAttribute::New | SetAttribute::Present => {}
+            SetAttribute::New | SetAttribute::NewAndPresent if found.is_some() => {
+                return Err(Errno::EXIST);
+            }
+            SetAttribute::Present | SetAttribute::NewAndPresent if found.is_none() => {
+                return Err(Errno::NODATA);
+            }
+            SetAttribute::Any
+            | SetAttribute::New
+            | SetAttribute::Present
+            | SetAttribute::NewAndPresent => {}
         }
         let added = value.map_or(0, |value| HEAD + name.len() + value.len());
         let kept = old.bytes as usize - found.map_or(0, Attribute::bytes);
@@ -318,7 +346,8 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(crate) fn has_sound_attributes(&self, line: Line<'a>) -> bool {
         let all = self.attributes_of(line).and_then(|run| {
             self.each_attribute(run, |one, name| {
-                let is_sound = Class::from_name(name).is_ok() && !name.contains(&0);
+                let may_be = Class::from_name(name).and_then(|class| class.check_name(name));
+                let is_sound = may_be.is_ok() && !name.contains(&0);
                 if is_sound && one.value <= VALUE_MAX { Ok(true) } else { Err(Errno::CORRUPT) }
             })
         });

@@ -130,6 +130,24 @@ impl Mode {
         self.mode & !SETUID & !(if loses_group { SETGID } else { 0 })
     }
 
+    /// Checks that the caller may give this inode another name: if it is not the caller's, only a
+    /// file that the caller may read and write, and that gives nobody its owner's rights. It is
+    /// what Linux checks where `fs.protected_hardlinks` is 1, as distributions set it.
+    ///
+    /// # Errors
+    /// [`Errno::PERM`].
+    pub fn check_may_link(self, caller: &Caller<'_>) -> Result<(), Errno> {
+        const SETGID_PROGRAM: u32 = SETGID | 0o010;
+        if caller.uid == self.uid || caller.may_all() {
+            return Ok(());
+        }
+        let lends_rights = self.mode & SETUID != 0 || self.mode & SETGID_PROGRAM == SETGID_PROGRAM;
+        if self.mode & TYPE != FILE || lends_rights {
+            return Err(Errno::PERM);
+        }
+        self.allow(caller, READ | WRITE).map_err(|_| Errno::PERM)
+    }
+
     #[inline(never)]
     fn allow_by_class(self, caller: &impl AsCaller, wanted: u32) -> Result<(), Errno> {
         let caller = caller.as_caller();
@@ -171,6 +189,25 @@ mod tests {
 
     fn caller(uid: u32, gid: u32, groups: &[u32]) -> Caller<'_> {
         Caller { uid, gid, groups, umask: 0, is_checked: false }
+    }
+
+    #[test]
+    fn what_is_not_ours_is_linked_only_if_we_may_read_and_write_it() {
+        let stranger = caller(9, 9, &[]);
+        for (mode, may) in [
+            (FILE | 0o666, true),
+            (FILE | 0o664, false),
+            (FILE | 0o4666, false),
+            (FILE | 0o2676, false),
+            (FILE | 0o2666, true),
+            (DIRECTORY | 0o777, false),
+            (CHARACTERS | 0o666, false),
+        ] {
+            let mode = Mode { uid: 1, gid: 2, mode };
+            assert_eq!(mode.check_may_link(&stranger).is_ok(), may, "{mode:?}");
+            assert_eq!(mode.check_may_link(&caller(1, 2, &[])), Ok(()));
+            assert_eq!(mode.check_may_link(&Caller::ROOT), Ok(()));
+        }
     }
 
     #[test]

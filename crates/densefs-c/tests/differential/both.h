@@ -4,7 +4,9 @@
 
 #include "densefs.h"
 
+#include <errno.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 enum { LINUX = 0, DENSE = 1, SLOTS = 6 };
 
@@ -22,5 +24,36 @@ void begin(uint64_t seed);
 
 /* Makes a random call on both sides; it may also make none. */
 void one_call(void);
+
+/* A call of those that `more.c` knows, with these arguments as far as it needs them. */
+void another_call(const char *path, const char *target, mode_t mode);
+
+/* Makes a call on both sides. */
+#define BOTH(linux_call, dense_call)                                                               \
+    do {                                                                                           \
+        errno = 0;                                                                                 \
+        answer[LINUX] = (long)(linux_call);                                                        \
+        why[LINUX] = answer[LINUX] < 0 ? errno : 0;                                                \
+        errno = 0;                                                                                 \
+        answer[DENSE] = (long)(dense_call);                                                        \
+        why[DENSE] = answer[DENSE] < 0 ? errno : 0;                                                \
+    } while (0)
+
+#define PICK(list) ((list)[below(sizeof(list) / sizeof((list)[0]))])
+
+unsigned below(unsigned most);
+int chance(unsigned percent);
+/* Writes the call. */
+void say(const char *format, ...);
+const char *some_path(char *into);
+/* A slot's descriptors, or some that are not open; returns the slot, or -1. */
+int some_slot(int on[2]);
+int some_directory(int on[2]);
+/* Keeps the descriptors that both sides have answered with. */
+void keep(void);
+void write_stat(int side, const struct stat *found);
+/* Writes the times that a call was to set, of both files, if it was to set them to a time. */
+void write_times(const struct stat stat[2], const struct timespec times[2]);
+int is_special(int directory, const char *path);
 
 #endif

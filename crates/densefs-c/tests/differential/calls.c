@@ -27,28 +27,15 @@ static uint64_t next(void) {
     return state;
 }
 
-static unsigned below(unsigned most) { return (next() >> 11) % most; }
-static int chance(unsigned percent) { return below(100) < percent; }
+unsigned below(unsigned most) { return (next() >> 11) % most; }
+int chance(unsigned percent) { return below(100) < percent; }
 
-#define PICK(list) ((list)[below(sizeof(list) / sizeof((list)[0]))])
-
-static void say(const char *format, ...) {
+void say(const char *format, ...) {
     va_list rest;
     va_start(rest, format);
     vsnprintf(call, sizeof call, format, rest);
     va_end(rest);
 }
-
-/* Makes a call on both sides. */
-#define BOTH(linux_call, dense_call)                                                               \
-    do {                                                                                           \
-        errno = 0;                                                                                 \
-        answer[LINUX] = (long)(linux_call);                                                        \
-        why[LINUX] = answer[LINUX] < 0 ? errno : 0;                                                \
-        errno = 0;                                                                                 \
-        answer[DENSE] = (long)(dense_call);                                                        \
-        why[DENSE] = answer[DENSE] < 0 ? errno : 0;                                                \
-    } while (0)
 
 /* Whether there is no way up: what is above a directory that has been removed, DenseFS forgets. */
 static int has_no_parent;
@@ -62,7 +49,7 @@ static void look_for_removed(void) {
             has_no_parent |= found.st_nlink == 0;
 }
 
-static const char *some_path(char *into) {
+const char *some_path(char *into) {
     static const char *const names[] = {"a", "b", "c", "d", "e", "l", "."};
     static const char *const starts[] = {"/", "/", "//", "../", "/../", "./", "/a/", "b/", "c/"};
     static const char *const ends[] = {"/", "//", "/.", "/.."};
@@ -89,13 +76,13 @@ static const char *some_path(char *into) {
 }
 
 /* A descriptor, or one that is not open. */
-static int some_slot(int on[2]) {
+int some_slot(int on[2]) {
     int which = chance(4) ? -1 : (int)below(SLOTS);
     for (int side = 0; side < 2; side++) on[side] = which < 0 ? -1 : slots[which][side];
     return which;
 }
 
-static int some_directory(int on[2]) {
+int some_directory(int on[2]) {
     on[0] = on[1] = AT_FDCWD;
     if (chance(70)) return -100;
     if (chance(5)) {
@@ -105,7 +92,7 @@ static int some_directory(int on[2]) {
     return some_slot(on);
 }
 
-static void keep(void) {
+void keep(void) {
     if (answer[0] < 0 || answer[1] < 0) {
         if (answer[0] >= 0) close(answer[0]);
         if (answer[1] >= 0) dfs_close(answer[1]);
@@ -121,11 +108,16 @@ static void keep(void) {
     answer[0] = answer[1] = 0;
 }
 
-static void write_stat(int side, const struct stat *found) {
+void write_stat(int side, const struct stat *found) {
     int is_directory = S_ISDIR(found->st_mode);
-    snprintf(text[side], sizeof text[side], "mode %o links %lu uid %u gid %u size %ld rdev %lu",
-             found->st_mode, (unsigned long)found->st_nlink, found->st_uid, found->st_gid,
-             is_directory ? 0L : (long)found->st_size, (unsigned long)found->st_rdev);
+    int length = snprintf(text[side], sizeof text[side],
+                          "mode %o links %lu uid %u gid %u size %ld rdev %lu", found->st_mode,
+                          (unsigned long)found->st_nlink, found->st_uid, found->st_gid,
+                          is_directory ? 0L : (long)found->st_size, (unsigned long)found->st_rdev);
+    /* Both sides have the times that were set, and never the same ones of changes. */
+    if (found->st_mtim.tv_sec < 1000000000)
+        snprintf(text[side] + length, sizeof text[side] - length, " mtime %ld.%ld",
+                 (long)found->st_mtim.tv_sec, found->st_mtim.tv_nsec);
 }
 
 static int compare_names(const void *one, const void *other) {
@@ -154,7 +146,7 @@ static void write_listing(int side, DIR *system, DFS_DIR *dense) {
     if (error != 0) strcat(text[side], strerror(error));
 }
 
-static int is_special(int directory, const char *path) {
+int is_special(int directory, const char *path) {
     struct stat found;
     return fstatat(directory, path, &found, 0) == 0 && !S_ISREG(found.st_mode) &&
            !S_ISDIR(found.st_mode);
@@ -189,7 +181,7 @@ void one_call(void) {
     const char *path = some_path(first), *target = some_path(second);
     mode_t mode = PICK(modes);
     text[0][0] = text[1][0] = 0;
-    switch (below(46)) {
+    switch (below(80)) {
     case 0: case 1: case 2: case 3: case 4: case 5: {
         int flags = some_open_flags();
         slot = some_directory(at);
@@ -295,6 +287,10 @@ void one_call(void) {
         say("utimensat(%d, \"%s\", %s %ld %ld, %#x)", slot, path, given ? "" : "NULL",
             times[0].tv_nsec, times[1].tv_nsec, flags);
         BOTH(utimensat(at[LINUX], path, given, flags), dfs_utimensat(at[DENSE], path, given, flags));
+        struct stat stat[2];
+        if (given && fstatat(at[LINUX], path, &stat[LINUX], flags) == 0 &&
+            dfs_fstatat(at[DENSE], path, &stat[DENSE], flags) == 0)
+            write_times(stat, times);
         break;
     }
     case 27: {
@@ -465,7 +461,7 @@ void one_call(void) {
         }
         break;
     }
-    default: {
+    case 45: {
         say("opendir(\"%s\")", path);
         errno = 0;
         DIR *system = opendir(path);
@@ -479,6 +475,9 @@ void one_call(void) {
         if (dense) write_listing(DENSE, NULL, dense);
         if (system) closedir(system);
         if (dense) dfs_closedir(dense);
+        break;
     }
+    default:
+        another_call(path, target, mode);
     }
 }

@@ -17,6 +17,10 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn lock_open(&self, descriptor: u32, exclusive: Option<bool>) -> Result<(), Errno> {
         self.with(descriptor, |open| {
             open.check_not_path()?;
+            if exclusive.is_some() {
+                // Either will do.
+                open.check_readable().or_else(|_| open.check_writable())?;
+            }
             let lock = open.whole_lock(exclusive.unwrap_or(false));
             match exclusive {
                 Some(_) => self.lock_file(open.node, lock),

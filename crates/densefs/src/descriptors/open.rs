@@ -26,6 +26,12 @@ pub mod flags {
     pub const TRUNCATE: u32 = 0o1000;
     /// Writes go to the end of the file.
     pub const APPEND: u32 = 0o2000;
+    /// Do not wait, which reads and writes never do.
+    pub const NON_BLOCKING: u32 = 0o4000;
+    /// Bypass the page cache, of which there is none.
+    pub const DIRECT: u32 = 0o40_000;
+    /// Do not set the access time, which is not kept.
+    pub const NO_ATIME: u32 = 0o1_000_000;
     /// Fail if it is not a directory.
     pub const DIRECTORY: u32 = 0o200_000;
     /// Fail if it is a symbolic link.

@@ -5,7 +5,7 @@ use crate::arena::Ref;
 use crate::errno::Errno;
 use crate::layout::{annex, cell};
 use crate::member::{Member, Node};
-use crate::modes::{Caller, Mode, SETGID, TYPE, WRITE};
+use crate::modes::{Caller, Mode, SETGID, SYMLINK, TYPE, WRITE};
 use crate::name::NAME_MAX;
 use crate::seams::Seams;
 
@@ -52,10 +52,13 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Changes permissions: the lowest twelve bits of `mode`.
     ///
     /// # Errors
-    /// [`Errno::PERM`] unless the caller owns the inode or is root; [`Errno::NOSPC`] if the table
-    /// of modes is full.
+    /// [`Errno::PERM`] unless the caller owns the inode or is root; [`Errno::OPNOTSUPP`] for a
+    /// symbolic link; [`Errno::NOSPC`] if the table of modes is full.
     pub fn set_mode(&self, caller: &Caller<'_>, node: Node, mode: u32) -> Result<(), Errno> {
         self.change_mode(node, |old| {
+            if old.mode & TYPE == SYMLINK {
+                return Err(Errno::OPNOTSUPP);
+            }
             if caller.uid != old.uid && !caller.may_all() {
                 return Err(Errno::PERM);
             }

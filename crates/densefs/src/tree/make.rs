@@ -56,7 +56,12 @@ impl<'a, S: Seams> Member<'a, S> {
             return match self.stat_at(caller, directory, name) {
                 Ok(_) => Err(Errno::EXIST),
                 Err(Errno::NOENT) => {
-                    self.stat(directory)?.mode.allow(caller, WRITE)?;
+                    let parent = self.stat(directory)?;
+                    // Nothing can be made in a directory that has been removed.
+                    if parent.links == 0 {
+                        return Err(Errno::NOENT);
+                    }
+                    parent.mode.allow(caller, WRITE)?;
                     Err(Errno::PERM)
                 }
                 Err(why) => Err(why),
@@ -243,6 +248,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 if matches!(search, Search::Found(_)) {
                     return Err(Errno::EXIST);
                 }
+                mode.check_may_link(caller)?;
                 parent.mode.allow(caller, WRITE)?;
                 if mode.is_directory() {
                     return Err(Errno::PERM);

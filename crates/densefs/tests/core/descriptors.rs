@@ -298,3 +298,32 @@ fn files_stay_files_for_those_who_have_them_open() {
     assert_eq!(member.write_at(found, 0, b"x"), Err(Errno::STALE));
     assert_eq!(member.truncate(node, 5), Err(Errno::STALE));
 }
+
+#[test]
+fn flags_of_descriptors_and_of_what_they_refer_to_can_be_changed() {
+    let (mut memory, world) = formatted(2048);
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    plant(&member).expect("there is room");
+    let file = open(&member, b"a/b/file", READ_WRITE).expect("it is there");
+    let other = member.duplicate(file, 0, 0).expect("it is open");
+    assert_eq!(member.set_closes_on_exec(file, true), Ok(()));
+    assert_eq!((member.closes_on_exec(file), member.closes_on_exec(other)), (Ok(true), Ok(false)));
+    assert_eq!(member.set_closes_on_exec(file, false), Ok(()));
+    assert_eq!(member.closes_on_exec(file), Ok(false));
+    // The description is shared, and with it what writes do.
+    let size = || member.stat(member.node(file).expect("it is open")).map(|stat| stat.size);
+    let before = size().expect("it is there");
+    assert_eq!(member.set_flags(other, flags::APPEND | flags::TRUNCATE), Ok(()));
+    assert_eq!(member.flags(file), Ok(READ_WRITE | flags::APPEND));
+    assert_eq!(member.write_to(file, 0, b"end"), Ok(3));
+    assert_eq!(size(), Ok(before + 3));
+    assert_eq!(member.write_placed(file, Some(0), false, b"start"), Ok(5));
+    assert_eq!(size(), Ok(before + 3));
+    assert_eq!(member.set_flags(file, 0), Ok(()));
+    assert_eq!(member.write_placed(file, Some(0), true, b"end"), Ok(3));
+    assert_eq!(size(), Ok(before + 6));
+    let only_named = open(&member, b"a", flags::PATH).expect("it is there");
+    assert_eq!(member.set_flags(only_named, flags::APPEND), Err(Errno::BADF));
+    assert_eq!(member.closes_on_exec(99), Err(Errno::BADF));
+    assert_whole(&member);
+}

@@ -1,16 +1,15 @@
 //! How many cache lines each call touches, compared with docs/densefs.md: counted in a trace of a C
 //! program that calls the library as it is shipped.
-#![cfg(target_arch = "x86_64")]
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use densefs_process::{DenseFs, NewArena, make};
 use footprint::touched::Figures;
 use footprint::trace::{Nameless, Region};
+
+use crate::{installed, new_arena};
 
 /// How many cache lines a call touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,35 +44,18 @@ fn table() -> Vec<(String, Lines)> {
     .collect()
 }
 
-/// Builds the library as `make densefs` does, and links to it by its soname. False if it could not
-/// be trained, in which case it differs from what is shipped.
-fn shipped_library(into: &Path) -> bool {
-    let test = std::env::current_exe().expect("it runs");
-    // target/PROFILE/deps/TEST
-    let target = test.ancestors().nth(3).expect("it is in a build directory");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/densefs-library");
-    let built = Command::new(script)
-        .env("CARGO_TARGET_DIR", target)
-        .output()
-        .expect("the script is in the tree");
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let library = String::from_utf8(built.stdout).expect("a path that is text");
-    symlink(library.trim_end(), into.join("libdensefs.so")).expect("the place is ours");
-    !String::from_utf8_lossy(&built.stderr).contains("llvm-tools")
-}
-
 /// Compiles the program that makes the calls.
 fn program(offset: &Path) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = offset.join("lines");
     let built = Command::new("cc")
         .args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-I"])
-        .arg(here.join("include"))
-        .arg(here.join("tests/lines.c"))
+        .arg(installed().prefix.join("include"))
+        .arg(here.join("tests/shipped/lines.c"))
         .arg("-o")
         .arg(&program)
         .arg("-L")
-        .arg(offset)
+        .arg(installed().prefix.join("lib"))
         .arg("-ldensefs")
         .output()
         .expect("cc can be started");
@@ -84,9 +66,7 @@ fn program(offset: &Path) -> PathBuf {
 /// Traces the program.
 fn trace(offset: &Path) -> PathBuf {
     let program = program(offset);
-    let arena = offset.join("arena");
-    let root = DenseFs::new_root(0o755);
-    make(&arena, &NewArena::new(32 << 20, root)).expect("there is room");
+    let arena = new_arena(offset);
     let plugin = footprint_library::write_into(offset).expect("there is room");
     let trace = offset.join("trace");
     let plugin = format!("{},out={},regions=marked", plugin.display(), trace.display());
@@ -97,7 +77,7 @@ fn trace(offset: &Path) -> PathBuf {
         .arg(&arena)
         // The position of the stack depends on the size of the environment.
         .env_clear()
-        .env("LD_LIBRARY_PATH", offset)
+        .env("LD_LIBRARY_PATH", installed().prefix.join("lib"))
         .output()
         .expect("it is there");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
@@ -136,7 +116,7 @@ fn calls_touch_no_more_lines_than_the_table_says() {
         return;
     }
     let offset = tempfile::tempdir_in("/dev/shm").expect("there is room");
-    if !shipped_library(offset.path()) {
+    if !installed().is_trained {
         eprintln!("skipped: rustup's component llvm-tools is not installed");
         return;
     }
