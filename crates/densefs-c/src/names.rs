@@ -2,12 +2,11 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use densefs_process::{Errno, Follow, Rename};
 
 use crate::answer::{fail, length, result};
-use crate::arguments::{base, number, path};
+use crate::arguments::{base, itself, number, path};
 use crate::attached::attached;
 
 /// Creates a directory.
@@ -163,15 +162,14 @@ pub unsafe extern "C" fn dfs_linkat(
     // SAFETY: guaranteed by the caller.
     let (old, new) = unsafe { (path(old), path(new)) };
     result((|| {
-        let (files, mut old, new) = (attached()?, old?, new?);
+        let (files, old, new) = (attached()?, old?, new?);
         if how & libc::AT_EMPTY_PATH != 0 && old.as_os_str().is_empty() {
             if old_directory != libc::AT_FDCWD {
                 let file = number(old_directory)?;
                 files.stat_descriptor(file)?;
                 return files.link_open(file, base(new_directory, new)?, new);
             }
-            // As any directory, it cannot be linked.
-            old = Path::new("/");
+            return files.link_base(itself(old_directory)?, base(new_directory, new)?, new);
         }
         let from = base(old_directory, old)?;
         let link = |to| files.link_from(from, old, to, new, follow);

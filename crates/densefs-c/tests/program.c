@@ -216,6 +216,18 @@ static void attributes(void)
     CHECK(dfs_close(fd) == 0 && dfs_rmdir("/kept") == 0);
 }
 
+/* Locks a byte far behind, and has a child ask whose lock that is. */
+static void be_known_by_lock(int fd)
+{
+    int status;
+    struct flock far = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 1000, .l_len = 1};
+    CHECK(dfs_fcntl(fd, F_SETLK, &far) == 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(dfs_fcntl(fd, F_GETLK, &far) == 0 && far.l_pid == getppid() ? 0 : 1);
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
 /* Tries to take an exclusive lock in a child, without waiting: 0, or its errno. */
 static int lock_in_child(int ofd)
 {
@@ -223,6 +235,7 @@ static int lock_in_child(int ofd)
     pid_t child = fork();
     if (child == 0) {
         int fd = dfs_open("/locked", O_RDWR);
+        be_known_by_lock(fd);
         struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 5, .l_len = 1};
         int done = ofd ? dfs_flock(fd, LOCK_EX | LOCK_NB) : dfs_fcntl(fd, F_SETLK, &lock);
         _exit(done == 0 ? 0 : errno);

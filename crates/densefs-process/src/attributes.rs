@@ -96,9 +96,15 @@ impl DenseFs {
             }
             mode.allow(caller, densefs::modes::WRITE)?;
             let is_file = mode.mode & TYPE == FILE;
-            if is_file && size == old_size && mode.without_set_ids(caller) == mode.mode {
+            if is_file && size == old_size {
                 // Unlike ftruncate, this does not even set the modification time then.
-                return Ok(());
+                let left = mode.without_set_ids(caller);
+                let keeps_mode = caller.may_all() || left == mode.mode;
+                return if keeps_mode {
+                    Ok(())
+                } else {
+                    member.set_mode(&densefs::modes::Caller::ROOT, node, left)
+                };
             }
             member.truncate(node, size)
         })

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use densefs::modes::{Caller, DIRECTORY, FILE, TYPE, is_device};
-use densefs::{Errno, Follow, LastName, Remove, Rename};
+use densefs::{Errno, Follow, LastName, Node, Remove, Rename};
 
 use crate::dense_fs::{Base, Core, DenseFs};
 
@@ -160,9 +160,28 @@ impl DenseFs {
         follow: Follow,
     ) -> Result<(), Errno> {
         let old = old.as_os_str().as_bytes();
+        self.link_found(new_base, new, |member, caller| {
+            member.walk(caller, old_base.node(member, old)?, old, follow)
+        })
+    }
+
+    /// Tries to give a base itself, which is a directory, another name.
+    ///
+    /// # Errors
+    /// As linkat(2) with an empty path and `AT_EMPTY_PATH`.
+    pub fn link_base(&self, base: Base, new_base: Base, new: &Path) -> Result<(), Errno> {
+        self.link_found(new_base, new, |member, _| base.node(member, b""))
+    }
+
+    fn link_found(
+        &self,
+        new_base: Base,
+        new: &Path,
+        find: impl Fn(Core<'_>, &Caller<'_>) -> Result<Node, Errno>,
+    ) -> Result<(), Errno> {
         let new_name = new.as_os_str().as_bytes();
         self.with(|member, caller| {
-            let found = || member.walk(caller, old_base.node(member, old)?, old, follow);
+            let found = || find(member, caller);
             let done = member.retry(|| {
                 let node = found()?;
                 let mut to = LastName::unknown();
@@ -315,9 +334,12 @@ fn check_slashes(
 ) -> Result<(), Errno> {
     let old = member.stat_at(caller, from.directory, from.name)?.mode;
     let new = member.stat_at(caller, to.directory, to.name);
+    if new == Err(Errno::NOENT) && member.stat(to.directory)?.links == 0 {
+        return Err(Errno::NOENT);
+    }
     match (how, new) {
         (Rename::NoReplace, Ok(_)) => return Err(Errno::EXIST),
-        (Rename::Exchange, Err(why)) => return Err(why),
+        (Rename::Exchange, Err(why)) | (_, Err(why @ Errno::NAMETOOLONG)) => return Err(why),
         (Rename::Exchange, Ok(new)) if to.is_directory && !new.mode.is_directory() => {
             return Err(Errno::NOTDIR);
         }

@@ -1,10 +1,10 @@
-//! Arenas that cannot be attached.
+//! Arenas that cannot be attached, or have no room for more open files or threads.
 
 use std::path::Path;
 use std::process::Command;
 use std::sync::Barrier;
 
-use densefs_process::{ArenaError, DenseFs, Errno, NewArena, make};
+use densefs_process::{ArenaError, Base, DenseFs, Errno, NewArena, flags, make};
 
 /// The variable that tells the test started by the shell where the arena is.
 const ARENA: &str = "DENSEFS_REFUSED_ARENA";
@@ -37,6 +37,39 @@ fn one_that_can_only_be_read_is_refused_with_advice() {
     let said = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success() && said.contains("1 passed"), "{said}");
     assert!(Path::new(&arena).exists(), "the mount is another's");
+}
+
+#[test]
+#[ignore = "what another test starts to open as much as can be"]
+fn opens_all_that_can_be_opened_and_dies() {
+    let Some(arena) = std::env::var_os(ARENA) else { return };
+    let files = DenseFs::attach(&arena).expect("it is whole");
+    let open = || files.open_descriptor(Base::Working, Path::new("/"), 0, 0);
+    let why = std::iter::repeat_with(open).find_map(Result::err);
+    println!("open: {why:?}");
+    std::process::abort();
+}
+
+/// In a full arena, what a dead process had open makes room for what others open.
+#[test]
+fn a_full_arena_can_be_opened_after_another_process_has_died() {
+    let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
+    let arena = place.path().join("arena");
+    make(&arena, &NewArena::new(1 << 20, DenseFs::new_root(0o755))).expect("there is room");
+    let files = DenseFs::attach(&arena).expect("it is whole");
+    let all = files.open("all", flags::CREATE | flags::WRITE, 0o600).expect("there is room");
+    while all.write(&[1; 4096]).is_ok() {}
+    while all.write(&[1; 64]).is_ok() {}
+    let made = (0..10_000)
+        .take_while(|number| files.open(format!("{number}"), flags::CREATE, 0o600).is_ok());
+    assert!(made.count() < 10_000);
+    let test = std::env::current_exe().expect("it runs");
+    let mut child = Command::new(test);
+    child.args(["opens_all_that_can_be_opened_and_dies", "--exact", "--ignored", "--nocapture"]);
+    let ran = child.env(ARENA, &arena).output().expect("it can be started");
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(!ran.status.success() && said.contains("Errno(23)"), "{said}");
+    assert_eq!(files.open("all", 0, 0).map(drop), Ok(()));
 }
 
 /// As many threads as an arena was made for can use it, and the next ones are told what to do.

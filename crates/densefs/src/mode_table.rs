@@ -256,6 +256,46 @@ mod tests {
         check(&members[0]);
     }
 
+    /// A thread that has seen an entry sees its new meaning when another inode has it.
+    #[test]
+    fn an_entry_with_a_new_meaning_is_read_again() {
+        let mut memory = formatted();
+        let arena = memory.arena();
+        let member = |slot| Member::new(arena, Quiet, slot, slot).expect("there are slots");
+        let (one, other) = (member(0), member(1));
+        let root = one.root().expect("it is there");
+        one.make_at(&Caller::ROOT, root, b"a", FILE | 0o600).expect("there is room");
+        let file = || one.step(&Caller::ROOT, root, b"a").expect("it is there");
+        let own = |uid| {
+            let owner = Owner { uid: Some(uid), gid: None };
+            one.set_owner(&Caller::ROOT, file(), owner).expect("there is an entry");
+            let cell = one.line(file().at).expect("it is there");
+            u32::from(cell.load(cell::MODE))
+        };
+        let uid = || other.stat_at(&Caller::ROOT, root, b"a").map(|stat| stat.mode.uid);
+        // Not cached in the same place as the root's.
+        let seen = (1..).map(own).find(|&index| index > mode_entry::LASTING);
+        uid().expect("it is there");
+        let again = (1000..4 * mode_entry::MAX).find(|&uid| Some(own(uid)) == seen);
+        assert_eq!(uid().ok(), again);
+    }
+
+    /// Nobody gives an entry a new meaning between its being found and an inode's having it.
+    #[test]
+    fn the_table_stays_locked_while_an_inode_gets_an_entry_that_may_change() {
+        let mut memory = formatted();
+        let member = Member::new(memory.arena(), Quiet, 0, 0).expect("there are slots");
+        let table = member.line(superblock::MODES).expect("it is there");
+        for uid in 1..2 * mode_entry::LASTING {
+            let index = member.index_of(Mode { uid, gid: 0, mode: FILE }).expect("there is room");
+            assert_eq!(member.holds(table), u32::from(index) >= mode_entry::LASTING, "{uid}");
+            // The last one is found without a search.
+            let again = member.index_of(Mode { uid, gid: 0, mode: FILE });
+            assert_eq!(again, Ok(index));
+            member.unlock_all();
+        }
+    }
+
     #[test]
     fn a_table_is_full_when_inodes_have_all_entries() {
         let mut memory = formatted();

@@ -115,6 +115,37 @@ static void locks(void)
     must(dfs_close(dense) == 0 && close(plain) == 0, "close");
 }
 
+/*
+ * Rounds that write the pages of a new file, forwards or backwards. If the files are removed, later
+ * ones get their pages; if not, nobody has touched the pages yet.
+ */
+static void pages(const char *what, int is_backwards, int is_removed)
+{
+    enum { PAGES = 1024 };
+    for (int round = 0; round < ROUNDS; round++) {
+        char name[32];
+        snprintf(name, sizeof name, "pages%d-%d", is_backwards, round);
+        int dense = dfs_open(name, O_RDWR | O_CREAT, 0644);
+        int plain = open(name, O_RDWR | O_CREAT, 0644);
+        must(dense >= 0 && plain >= 0, "open");
+        double start = now_ns();
+        for (int i = 0; i < PAGES; i++) {
+            off_t at = (off_t)(is_backwards ? PAGES - 1 - i : i) * PAGE;
+            must(dfs_pwrite(dense, page, PAGE, at) == PAGE, "dfs_pwrite");
+        }
+        double middle = now_ns();
+        for (int i = 0; i < PAGES; i++) {
+            off_t at = (off_t)(is_backwards ? PAGES - 1 - i : i) * PAGE;
+            must(pwrite(plain, page, PAGE, at) == PAGE, "pwrite");
+        }
+        double end = now_ns();
+        printf("%s\t%.2f\t%.2f\n", what, (middle - start) / PAGES, (end - middle) / PAGES);
+        must(dfs_close(dense) == 0 && close(plain) == 0, "close");
+        if (is_removed)
+            must(dfs_unlink(name) == 0 && unlink(name) == 0, "unlink");
+    }
+}
+
 static void content(void)
 {
     int dense = dfs_open("data", O_RDWR | O_CREAT, 0644);
@@ -128,42 +159,8 @@ static void content(void)
             must(pread(plain, page, PAGE, 0) == PAGE, "pread"));
     COMPARE("pwrite 4 KiB", 20000, dfs_pwrite(dense, page, PAGE, 0),
             must(pwrite(plain, page, PAGE, 0) == PAGE, "pwrite"));
-    /* Each round writes a new file: pages that nobody has touched yet. */
-    for (int round = 0; round < ROUNDS; round++) {
-        enum { PAGES = 1024 };
-        char name[32];
-        snprintf(name, sizeof name, "back%d", round);
-        int one = dfs_open(name, O_RDWR | O_CREAT, 0644);
-        int other = open(name, O_RDWR | O_CREAT, 0644);
-        double start = now_ns();
-        for (int i = PAGES; i-- > 0;)
-            must(dfs_pwrite(one, page, PAGE, (off_t)i * PAGE) == PAGE, "dfs_pwrite");
-        double middle = now_ns();
-        for (int i = PAGES; i-- > 0;)
-            must(pwrite(other, page, PAGE, (off_t)i * PAGE) == PAGE, "pwrite");
-        double end = now_ns();
-        printf("pwrite 4 KiB, backwards\t%.2f\t%.2f\n", (middle - start) / PAGES,
-               (end - middle) / PAGES);
-        must(dfs_close(one) == 0 && close(other) == 0, "close");
-        must(dfs_unlink(name) == 0 && unlink(name) == 0, "unlink");
-    }
-    for (int round = 0; round < ROUNDS; round++) {
-        enum { PAGES = 1024 };
-        char name[32];
-        snprintf(name, sizeof name, "new%d", round);
-        int one = dfs_open(name, O_RDWR | O_CREAT, 0644);
-        int other = open(name, O_RDWR | O_CREAT, 0644);
-        double start = now_ns();
-        for (int i = 0; i < PAGES; i++)
-            must(dfs_pwrite(one, page, PAGE, (off_t)i * PAGE) == PAGE, "dfs_pwrite");
-        double middle = now_ns();
-        for (int i = 0; i < PAGES; i++)
-            must(pwrite(other, page, PAGE, (off_t)i * PAGE) == PAGE, "pwrite");
-        double end = now_ns();
-        printf("pwrite 4 KiB, first touch\t%.2f\t%.2f\n", (middle - start) / PAGES,
-               (end - middle) / PAGES);
-        must(dfs_close(one) == 0 && close(other) == 0, "close");
-    }
+    pages("pwrite 4 KiB, backwards", 1, 1);
+    pages("pwrite 4 KiB, first touch", 0, 0);
 }
 
 static void directories(void)

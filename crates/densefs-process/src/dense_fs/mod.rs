@@ -73,7 +73,8 @@ impl Base {
     /// calls that have failed, which leave no evidence of what they found.
     ///
     /// # Errors
-    /// [`Errno::NOTDIR`], [`Errno::ACCES`], or why the directory is not there.
+    /// [`Errno::NOTDIR`], [`Errno::ACCES`], or why the directory is not there; for a name that is
+    /// too long, also [`Errno::NOENT`] if it has been removed.
     #[cold]
     #[inline(never)]
     pub(crate) fn check_search_of_last(
@@ -85,7 +86,11 @@ impl Base {
         member.retry(|| {
             let mut last = LastName::unknown();
             self.find_last(member, caller, path, &mut last)?;
-            member.check_search(caller, last.directory)
+            member.check_search(caller, last.directory)?;
+            // Of a name that is too long, this comes first as well.
+            let is_long = last.name.len() > densefs::NAME_MAX;
+            let is_removed = is_long && member.stat(last.directory)?.links == 0;
+            if is_removed { Err(Errno::NOENT) } else { Ok(()) }
         })
     }
 }

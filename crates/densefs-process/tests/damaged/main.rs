@@ -115,6 +115,8 @@ const DAMAGES: &[(&str, Change)] = &[
     ("an attribute of no class", |one| one.put(one.referred(one.data("marked") + 8) + 5, b"!")),
     ("locks that overflow", |one| one.put_half(one.data("marked") + 20, u32::MAX)),
     ("more locks than a file can have", |one| one.put_half(one.data("marked") + 20, 513)),
+    // The second page after the header is for tables of descriptors alone.
+    ("a line of the reserve that nobody has", |one| one.put(one.zone() + 64 * 64 + 10 * 8, &[1])),
     ("a cell that somebody has locked", |one| one.put_half(one.cell("small"), 5)),
     ("a zone that somebody has locked", |one| one.put_half(one.zone(), 5)),
     ("a root that is no directory", |one| one.put_half(20, one.line("small"))),

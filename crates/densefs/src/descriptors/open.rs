@@ -5,7 +5,7 @@ use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, description};
 use crate::member::{Member, Node};
-use crate::modes::{AsCaller, Caller, DIRECTORY, FILE, READ, SYMLINK, TYPE, WRITE};
+use crate::modes::{AsCaller, Caller, DIRECTORY, FILE, READ, STICKY, SYMLINK, TYPE, WRITE};
 use crate::opens::Opens;
 use crate::seams::Seams;
 use crate::tree::{EntryName, FOLLOWED_MAX, Follow, LastName, MissingName, Reached, Start};
@@ -239,9 +239,13 @@ impl<'a, S: Seams> Member<'a, S> {
         };
         self.check_not_directory(found)?;
         match self.open_node(caller, found, how) {
-            Err(Errno::LOOP) if how & flags::NO_FOLLOW == 0 => {
+            Err(Errno::LOOP) => {
                 let link = Reached { directory: last.directory, node: found };
-                self.open_through(caller, link, how, mode)
+                if how & flags::NO_FOLLOW == 0 {
+                    self.open_through(caller, link, how, mode)
+                } else {
+                    Err(self.why_not_followed(caller, link)?)
+                }
             }
             opened => opened,
         }
@@ -263,6 +267,19 @@ impl<'a, S: Seams> Member<'a, S> {
         self.check_search(caller, last.directory)?;
         let is_exclusive = is_there && how & flags::EXCLUSIVE != 0;
         Err(if is_exclusive { Errno::EXIST } else { Errno::ISDIR })
+    }
+
+    /// Why a call that creates a file does not open this symbolic link. In a sticky directory that
+    /// everybody may write to, others' links are refused first, as `may_create_in_sticky` of Linux
+    /// does.
+    #[cold]
+    #[inline(never)]
+    fn why_not_followed(&self, caller: &Caller<'_>, link: Reached) -> Result<Errno, Errno> {
+        const EVERYBODY_WRITES: u32 = STICKY | WRITE;
+        let (directory, link) = (self.stat(link.directory)?.mode, self.stat(link.node)?.mode);
+        let is_others = ![directory.uid, caller.uid].contains(&link.uid);
+        let is_refused = is_others && directory.mode & EVERYBODY_WRITES == EVERYBODY_WRITES;
+        Ok(if is_refused { Errno::ACCES } else { Errno::LOOP })
     }
 
     /// Opens what a symbolic link refers to, and creates it if it does not exist.

@@ -46,6 +46,13 @@ impl RenameEnds<'_, '_> {
     fn is_across(&self) -> bool {
         self.from.at != self.to.at
     }
+
+    /// Checks that the caller may give what moves another parent.
+    fn check_move(&self, caller: &Caller<'_>, moved: &LockedEntry<'_>) -> Result<(), Errno> {
+        // The `..` of a directory changes.
+        let changes = self.is_across() && moved.mode.is_directory();
+        if changes { moved.mode.allow(caller, WRITE) } else { Ok(()) }
+    }
 }
 
 impl<'a, S: Seams> Member<'a, S> {
@@ -65,7 +72,12 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<(), Errno> {
         let taken = if how == Rename::NoReplace { Errno::EXIST } else { Errno::BUSY };
         let (from, to) = (old.directory, new.directory);
-        let old_name = self.new_name(old.name, Errno::BUSY)?;
+        let old_name = match self.new_name(old.name, Errno::BUSY) {
+            Err(_) if matches!(new.name, b"." | b"..") && !matches!(old.name, b"." | b"..") => {
+                return Err(taken);
+            }
+            old_name => old_name?,
+        };
         let new_name = match self.new_name(new.name, taken) {
             Err(Errno::NAMETOOLONG) => return Err(self.why_too_long(caller, old)),
             new_name => new_name?,
@@ -239,6 +251,7 @@ impl<'a, S: Seams> Member<'a, S> {
         run: Ref,
     ) -> Result<(), Errno> {
         self.check_source(caller, ends, source)?;
+        ends.check_move(caller, source)?;
         let is_directory = source.mode.is_directory();
         let to_links = ends.to.line.load(cell::LINKS);
         if is_directory && ends.is_across() && to_links >= LINKS_MAX {
@@ -277,8 +290,11 @@ impl<'a, S: Seams> Member<'a, S> {
         match (source.mode.is_directory(), target.mode.is_directory()) {
             (true, false) => return Err(Errno::NOTDIR),
             (false, true) => return Err(Errno::ISDIR),
-            (true, true) if target.inode.load(cell::ENTRIES) != 0 => return Err(Errno::NOTEMPTY),
             (true, true) | (false, false) => {}
+        }
+        ends.check_move(caller, source)?;
+        if target.mode.is_directory() && target.inode.load(cell::ENTRIES) != 0 {
+            return Err(Errno::NOTEMPTY);
         }
         let now = self.seams().now_ns();
         self.put_name(source, &ends.new, run)?;
@@ -305,12 +321,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<(), Errno> {
         ends.from.mode.allow(caller, WRITE)?;
         ends.to.mode.allow(caller, WRITE)?;
-        may_remove(ends.from.mode, source.mode, caller)?;
-        if ends.is_across() && source.mode.is_directory() {
-            // Its `..` changes.
-            source.mode.allow(caller, WRITE)?;
-        }
-        Ok(())
+        may_remove(ends.from.mode, source.mode, caller)
     }
 
     /// Logs the new parent of a moved directory and the old parent's link count, and all new times.
@@ -359,6 +370,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let (source, target) = self.sides(source, target)?;
         self.check_source(caller, ends, &source)?;
         self.check_source(caller, &RenameEnds { from: ends.to, to: ends.from, ..*ends }, &target)?;
+        ends.check_move(caller, &source)?;
+        ends.check_move(caller, &target)?;
         let now = self.seams().now_ns();
         for (gets, of) in [(&source, &target), (&target, &source)] {
             for word in 0..cell::NAME_WORDS {

@@ -158,6 +158,29 @@ fn locks_of_bytes_split_and_join() {
     assert_whole(&member);
 }
 
+/// Whoever releases a lock wakes those who wait, once, and makes no system call if nobody does.
+#[test]
+fn who_waits_for_a_lock_is_woken_and_nobody_else() {
+    let (mut memory, world) = formatted(256);
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    let root = member.root().expect("it is there");
+    member.make_at(&Caller::ROOT, root, b"file", FILE | 0o644).expect("there is room");
+    let node = hold(&member, root, b"file").expect("it is there").node;
+    let (one, other) = (lock(1, true, 0..10), lock(2, true, 5..6));
+    let lock_and_unlock = |waits: bool| {
+        member.lock_file(node, one).expect("nobody has it");
+        if waits {
+            member.await_lock(node, &other).expect("no signal comes");
+        }
+        member.unlock_file(node, one.owner, 0..10).expect("it is locked");
+        world.wakes.get()
+    };
+    world.may_wait.set(true);
+    assert_eq!([false, true, false, true, true].map(lock_and_unlock), [0, 1, 1, 2, 3]);
+    world.may_wait.set(false);
+    assert_eq!(member.await_lock(node, &other), Ok(()), "there is nothing to wait for");
+}
+
 #[test]
 fn locks_end_with_the_descriptors_that_they_belong_to() {
     let (mut memory, world) = formatted(256);

@@ -299,6 +299,42 @@ fn a_full_arena_can_be_read() {
     }
 }
 
+/// A table of descriptors that grows leaves its old lines to the reserve, not to files.
+#[test]
+fn files_get_nothing_of_the_reserve() {
+    const SMALL: u32 = 200;
+    let (mut memory, world) = formatted(1024);
+    let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
+    let root = member.root().expect("it is there");
+    let make = |number: u32| {
+        let name = format!("small-{number}");
+        member.make_at(&Caller::ROOT, root, name.as_bytes(), FILE | 0o600).expect("there is room");
+    };
+    (0..SMALL).for_each(make);
+    let opened = member.open_node(&Caller::ROOT, root, 0).expect("there is room");
+    fill(&member);
+    // Fills the lines that are left.
+    let step = |number: u32| {
+        let name = format!("small-{number}");
+        member.step(&Caller::ROOT, root, name.as_bytes()).expect("it is there")
+    };
+    let written =
+        (0..SMALL).take_while(|&number| member.write_at(step(number), 0, &[7; 64]).is_ok());
+    let next = u32::try_from(written.count()).expect("it is small");
+    assert!(next < SMALL, "there are more lines left than files");
+    // The table's first lines are not of the reserve, so a file may have them.
+    member.duplicate(opened, 8, 0).expect("the reserve has room");
+    assert_eq!(member.write_at(step(next), 0, &[7; 64]), Ok(64));
+    let next = next + 1;
+    for highest in [16, 32, 64, 128] {
+        member.duplicate(opened, highest, 0).expect("the reserve has room");
+        // As many lines as the table had before.
+        let written = member.write_at(step(next), 0, &vec![7; 64 * (highest as usize / 8)]);
+        assert_eq!(written, Err(Errno::NOSPC), "{highest}");
+        assert_whole(&member);
+    }
+}
+
 /// The reserve is used up, and what is closed can be opened again.
 #[test]
 fn more_files_than_the_reserve_has_room_for_are_refused() {

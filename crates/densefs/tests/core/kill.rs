@@ -23,13 +23,14 @@ pub(crate) struct Case {
 
 const LONG: &[u8] = &[b'l'; 255];
 
-pub(crate) const CASES: [Case; 17] = [
+pub(crate) const CASES: [Case; 18] = [
     Case { what: "the second name, which takes a table", entries: 0, steps: 1, act: make },
     Case { what: "a table grows", entries: 11, steps: 1, act: make },
     Case { what: "a table of several pages grows", entries: 9 * 128 - 1, steps: 1, act: make },
     Case { what: "a directory", entries: 5, steps: 1, act: make_directory },
     Case { what: "a long name", entries: 5, steps: 1, act: make_long },
     Case { what: "a long name, for which a table grows", entries: 11, steps: 1, act: make_long },
+    Case { what: "a long name as long as the table", entries: 17, steps: 1, act: make_long },
     Case {
         what: "a long rename, for which a table grows",
         entries: 11,

@@ -5,7 +5,7 @@ use std::boxed::Box;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec;
 
 use densefs::format::{FormatRequest, make};
@@ -27,6 +27,10 @@ pub(crate) struct World {
     /// Whether more were asked for after that.
     asked_in_vain: Cell<bool>,
     dead: RefCell<BTreeSet<u32>>,
+    /// Whether somebody may wait, for no time.
+    pub(crate) may_wait: Cell<bool>,
+    /// How often somebody was woken.
+    pub(crate) wakes: Cell<u32>,
     /// The pages that were returned to the system and not supplied again.
     pub(crate) released: RefCell<BTreeSet<u32>>,
 }
@@ -51,6 +55,8 @@ impl Seams for &World {
 
     fn release(&self, first_page: u32, pages: u32) {
         self.released.borrow_mut().extend(first_page..first_page + pages);
+        // A thread can die here as well.
+        self.after_store();
     }
 
     fn life(&self, slot: u32) -> Life {
@@ -61,11 +67,15 @@ impl Seams for &World {
         self.dead.borrow_mut().remove(&slot);
     }
 
-    fn wait(&self, _word: &AtomicU32, _value: u32) -> bool {
-        panic!("nobody who lives holds a lock");
+    fn wait(&self, word: &AtomicU32, value: u32) -> bool {
+        assert!(self.may_wait.get(), "nobody who lives holds a lock");
+        assert_eq!(word.load(Ordering::Relaxed), value);
+        true
     }
 
-    fn wake(&self, _word: &AtomicU32) {}
+    fn wake(&self, _word: &AtomicU32) {
+        self.wakes.set(self.wakes.get() + 1);
+    }
 
     fn may_take(&self) -> bool {
         let left = self.takes_left.get();
