@@ -48,7 +48,7 @@ pub(crate) struct MkfsOptions {
     pub(crate) size: u64,
     /// How many threads of all programs may use it at the same time: one for each 256 KiB, from 16
     /// to 4096, if not given; each takes 1 KiB
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=32_764))]
     pub(crate) threads: Option<u32>,
     /// Permissions of the root directory
     #[arg(long, value_name = "MODE", default_value = "755", value_parser = values::permissions)]
