@@ -6,7 +6,7 @@ use crate::arena::{Field, LINE_BYTES, LINES_PER_PAGE, Ref};
 /// The first bytes of an arena.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"DENSEFS\n");
 /// The version of this layout.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The lock word, in the first line of everything that has a lock: owner 15 bits, waiters 1,
 /// version 16.
@@ -14,12 +14,13 @@ pub(crate) const WORD: Field<u32> = Field::at(0);
 
 /// The parts of [`WORD`].
 pub(crate) mod lock {
-    /// The number of the slot whose thread holds the lock, plus 1; 0 if nobody holds it.
-    pub(crate) const OWNER: u32 = 0x7fff;
+    /// The number of the slot whose thread holds the lock, plus 1; 0 if nobody holds it. A half of
+    /// the word, which the thread that holds the lock can store by itself.
+    pub(crate) const OWNER: u32 = 0xffff;
     /// Somebody sleeps until the lock is released.
-    pub(crate) const WAITERS: u32 = 0x8000;
-    /// One step of the version, which is odd while the lock is held.
-    pub(crate) const STEP: u32 = 0x1_0000;
+    pub(crate) const WAITERS: u32 = 0x1_0000;
+    /// One step of the version, which changes whenever the lock is taken.
+    pub(crate) const STEP: u32 = 0x2_0000;
 
     /// Whether somebody holds the lock with this word.
     #[inline(always)]
@@ -91,9 +92,8 @@ pub(crate) mod slot {
     use super::{Field, Ref, superblock};
 
     pub(crate) const LINES: u32 = 16;
-    /// Most slots that an arena can have, in whole pages: a lock's owner is one more than the
-    /// number of a slot.
-    pub(crate) const COUNT_MAX: u32 = super::lock::OWNER / 4 * 4;
+    /// Most slots that an arena can have, in whole pages.
+    pub(crate) const COUNT_MAX: u32 = 0x7fff / 4 * 4;
     /// The first one follows the superblock.
     pub(crate) const FIRST: Ref = Ref(super::LINES_PER_PAGE);
     /// Most locks that a thread can hold.

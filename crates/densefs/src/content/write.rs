@@ -108,16 +108,29 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Writes a first piece. Returns 0 if it had to change how the file is stored first; then what
     /// the piece needs is in stock.
     fn write_piece(&self, inode: &Inode<'a>, offset: u64, from: &[u8]) -> Result<usize, Errno> {
-        let Some(map) = self.map_of(inode.body)? else {
-            let end = offset + from.len() as u64;
-            if end.max(inode.line.load(cell::SIZE)) <= PAGE_BYTES {
-                return self.write_run(inode, offset, from);
-            }
-            self.prepare_map(inode, offset, from.len())?;
-            return Ok(0);
-        };
+        if let Some(map) = self.map_of(inode.body)? {
+            return self.write_mapped(inode, &map, offset, from);
+        }
+        let end = offset + from.len() as u64;
+        if end.max(inode.line.load(cell::SIZE)) <= PAGE_BYTES {
+            return self.write_run(inode, offset, from);
+        }
+        self.prepare_map(inode, offset, from.len())?;
+        Ok(0)
+    }
+
+    /// Writes a first piece to a file with a map. Not inline, so that writes to small files have a
+    /// small stack.
+    #[inline(never)]
+    fn write_mapped(
+        &self,
+        inode: &Inode<'a>,
+        map: &Map,
+        offset: u64,
+        from: &[u8],
+    ) -> Result<usize, Errno> {
         let (page, within) = split(offset)?;
-        let location = self.locate_page(&map, page)?;
+        let location = self.locate_page(map, page)?;
         if location.at.is_some() && !map.is_tail(page) {
             let from = first(from, location.bytes - within as u64);
             return self.write_over(inode, offset, location.at, within, from);
@@ -128,15 +141,15 @@ impl<'a, S: Seams> Member<'a, S> {
             let at = if page_end as u64 <= location.bytes {
                 location.at
             } else {
-                self.lengthen_tail(&map, page_end)?
+                self.lengthen_tail(map, page_end)?
             };
             return self.write_over(inode, offset, at, within, from);
         }
         if page >= map.end && map.tail > 0 {
-            self.prepare_tail(&map, offset, from.len())?;
+            self.prepare_tail(map, offset, from.len())?;
             return Ok(0);
         }
-        self.write_new(inode, &map, offset, location.pages, from)
+        self.write_new(inode, map, offset, location.pages, from)
     }
 
     /// Gives a file a map before these bytes are written.
@@ -199,6 +212,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Writes to pages of a hole: at most `max_pages`, as many contiguous ones as can be had. At
     /// the end of the file, the last page gets only the lines it needs.
+    #[inline(never)]
     fn write_new(
         &self,
         inode: &Inode<'a>,
@@ -300,8 +314,7 @@ impl<'a, S: Seams> Member<'a, S> {
         // A first write is likely to be all there is; a file that is extended is likely to grow
         // again.
         let lines = if old_lines == 0 { needed } else { needed.max(old_lines * 3 / 2).min(PAGE) };
-        let run = self.enlarge_run(inode, lines)?;
-        self.copy_in(run, within, from)?;
+        self.enlarge_run(inode, lines, within, from)?;
         self.grown(inode, end as u64);
         self.commit();
         Ok(from.len())
@@ -311,28 +324,37 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(super) fn lengthen_run(&self, inode: &Inode<'a>, bytes: usize) -> Result<(), Errno> {
         let lines = u32::from_bits(bytes.div_ceil(LINE_BYTES) as u64);
         if lines > u32::from(inode.body.load(cell::FORM)) {
-            self.enlarge_run(inode, lines)?;
+            self.enlarge_run(inode, lines, bytes, &[])?;
             self.commit();
         }
         Ok(())
     }
 
-    /// Logs that a file that fits into a page moves to a longer run, zeroed past its old content;
-    /// returns that run.
-    fn enlarge_run(&self, inode: &Inode<'a>, lines: u32) -> Result<Ref, Errno> {
+    /// Logs that a file that fits into a page moves to a longer run, in which these bytes have been
+    /// written, and zeros where nothing has been.
+    fn enlarge_run(
+        &self,
+        inode: &Inode<'a>,
+        lines: u32,
+        within: usize,
+        from: &[u8],
+    ) -> Result<(), Errno> {
         let old = Ref(inode.body.load(cell::DATA));
         let old_lines = u32::from(inode.body.load(cell::FORM));
         let run = self.obtain_run(lines)?;
         let old_bytes = old_lines as usize * LINE_BYTES;
-        self.arena().copy(old, run, old_bytes)?;
-        self.zero_bytes(run, old_bytes, lines as usize * LINE_BYTES - old_bytes)?;
-        self.take_run(run)?;
         if old_lines > 0 {
+            self.arena().copy(old, run, old_bytes)?;
             self.give_run(old, old_lines)?;
         }
+        self.zero_bytes(run, old_bytes, within.saturating_sub(old_bytes))?;
+        self.copy_in(run, within, from)?;
+        let end = (within + from.len()).max(old_bytes);
+        self.zero_bytes(run, end, lines as usize * LINE_BYTES - end)?;
+        self.take_run(run)?;
         self.put(inode.body_at, cell::DATA, run.0);
         self.put(inode.body_at, cell::FORM, u8::from_bits(u64::from(lines)));
-        Ok(run)
+        Ok(())
     }
 
     /// Gives a file a map, with its current content as the first page. A run of a page becomes that

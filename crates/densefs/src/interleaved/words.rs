@@ -5,7 +5,7 @@ use std::string::String;
 
 use super::{Player, Scene, explore};
 use crate::errno::Errno;
-use crate::layout::lock::{OWNER, STEP, is_held};
+use crate::layout::lock::{OWNER, WAITERS, is_held};
 use crate::layout::{WORD, cell, slot};
 use crate::seams::Seams;
 
@@ -119,14 +119,14 @@ fn what_is_not_locked_is_found() {
     });
 }
 
-/// Like [`count`], but releases the lock with a load and a store. Another thread may begin to wait
-/// in between.
+/// Like [`count`], but releases the lock with a load and a store of the whole word. Another thread
+/// may begin to wait in between.
 fn count_in_two_steps(member: &Player<'_>) -> Result<String, Errno> {
     let at = member.root()?.at;
     let line = member.lock(at)?;
     let seen = line.load(WORD);
-    member.fill(line, WORD, (seen & !(OWNER | 0x8000)).wrapping_add(STEP));
-    if seen & 0x8000 != 0 {
+    member.fill(line, WORD, seen & !(OWNER | WAITERS));
+    if seen & WAITERS != 0 {
         member.seams().wake(line.atomic(WORD));
     }
     member.fill(member.line(member.slot_line(slot::STATE))?, slot::HELD, 0);

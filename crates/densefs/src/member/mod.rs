@@ -250,8 +250,8 @@ impl<'a, S: Seams> Member<'a, S> {
         loop {
             let seen = line.load(WORD);
             if seen & OWNER == 0 {
-                let ours = (seen & !(OWNER | WAITERS)).wrapping_add(STEP) | (self.number + 1);
-                if line.exchange(WORD, seen, ours | seen & WAITERS) {
+                let ours = seen.wrapping_add(STEP) | (self.number + 1);
+                if line.exchange(WORD, seen, ours) {
                     self.seams.after_store();
                     self.held.set(held + 1);
                     return Ok(line);
@@ -302,13 +302,19 @@ impl<'a, S: Seams> Member<'a, S> {
 
     #[inline]
     fn release(&self, line: Line<'_>) {
-        let free = (line.load(WORD) & !(OWNER | WAITERS)).wrapping_add(STEP);
-        // Atomically, as another thread may begin to wait between a load and a store.
-        let held = line.swap(WORD, free);
+        line.clear_low_half(WORD);
         self.seams.after_store();
-        if held & WAITERS != 0 {
-            self.seams.wake(line.atomic(WORD));
+        if line.high_half(WORD) & WAITERS != 0 {
+            self.wake_waiters(line);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_waiters(&self, line: Line<'_>) {
+        line.clear_bits(WORD, WAITERS);
+        self.seams.after_store();
+        self.seams.wake(line.atomic(WORD));
     }
 
     /// Optimistic read: returns what the closure finds in this cell while nobody changes it, and
@@ -427,11 +433,20 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::CORRUPT);
         }
         let slept_at = seen | WAITERS;
-        let marked = seen == slept_at || line.exchange(WORD, seen, slept_at);
-        if marked && !self.seams.wait(line.atomic(WORD), slept_at) {
-            return Err(Errno::INTR);
+        if seen != slept_at {
+            if !line.exchange(WORD, seen, slept_at) {
+                return Ok(());
+            }
+            // The owner may have looked for the mark just before, when its store that releases the
+            // lock was not visible yet. It is by the time that these loads have been made.
+            for _ in 0..SPINS {
+                if line.load(WORD) != slept_at {
+                    return Ok(());
+                }
+                core::hint::spin_loop();
+            }
         }
-        Ok(())
+        if self.seams.wait(line.atomic(WORD), slept_at) { Ok(()) } else { Err(Errno::INTR) }
     }
 
     /// Whether this thread holds any lock.

@@ -5,11 +5,15 @@
 //! they are at that moment, and every position is checked against the arena's size before it is
 //! used. A [`Line`] has been checked; its fields lie within it by construction.
 
+mod line;
+
 use core::marker::PhantomData;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, compiler_fence};
+use core::sync::atomic::{Ordering, compiler_fence};
 
 use crate::errno::Errno;
+
+pub use line::{Field, Line, Word};
 
 /// Bytes in a line, the unit of all structures: what a processor fetches at once.
 pub const LINE_BYTES: usize = 64;
@@ -235,13 +239,6 @@ impl<'a> Arena<'a> {
     }
 }
 
-/// A line of an arena: 64 bytes, aligned to 64.
-#[derive(Clone, Copy, Debug)]
-pub struct Line<'a> {
-    start: NonNull<u8>,
-    mapped: PhantomData<&'a ()>,
-}
-
 /// Consecutive words of an arena.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words<'a, const COUNT: usize> {
@@ -264,229 +261,5 @@ impl<const COUNT: usize> Words<'_, COUNT> {
     pub(crate) fn store(&self, index: usize, value: u64) {
         // SAFETY: as in `load`.
         unsafe { value.store(self.start.as_ptr().add(8 * index.min(COUNT - 1))) };
-    }
-}
-
-/// A field of a line: its position and its width.
-#[derive(Clone, Copy, Debug)]
-pub struct Field<W> {
-    at: usize,
-    width: PhantomData<W>,
-}
-
-impl<W: Word> Field<W> {
-    /// The field at this byte of a line.
-    ///
-    /// # Panics
-    /// If it is misaligned or extends past the line. Fields are constants, so this is a
-    /// compile-time error.
-    #[must_use]
-    pub const fn at(at: usize) -> Self {
-        let bytes = size_of::<W>();
-        assert!(at.is_multiple_of(bytes) && at + bytes <= LINE_BYTES);
-        Self { at, width: PhantomData }
-    }
-
-    /// Element `index` of an array of fields that begins with this one; the last that fits if the
-    /// index is too large.
-    #[inline(always)]
-    #[must_use]
-    pub fn element(self, index: usize) -> Self {
-        let last = LINE_BYTES - size_of::<W>();
-        Self { at: (self.at + index * size_of::<W>()).min(last), width: PhantomData }
-    }
-
-    /// Its offset in the line, in bytes.
-    #[inline(always)]
-    #[must_use]
-    pub const fn byte(self) -> usize {
-        self.at
-    }
-}
-
-/// An integer that a field can hold.
-pub trait Word: Copy + sealed::Sealed {
-    /// Its width as encoded in the redo log: the base-2 logarithm of its size in bytes.
-    const WIDTH: u32;
-
-    /// The value, zero-extended.
-    fn bits(self) -> u64;
-    /// The value truncated to this width.
-    fn from_bits(bits: u64) -> Self;
-    /// Loads a value.
-    ///
-    /// # Safety
-    /// `at` must be valid for atomic access.
-    #[expect(unsafe_code, reason = "implemented here alone")]
-    unsafe fn load(at: *mut u8) -> Self;
-    /// Stores a value.
-    ///
-    /// # Safety
-    /// As for [`Self::load`].
-    #[expect(unsafe_code, reason = "implemented here alone")]
-    unsafe fn store(self, at: *mut u8);
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for u8 {}
-    impl Sealed for u16 {}
-    impl Sealed for u32 {}
-    impl Sealed for u64 {}
-}
-
-macro_rules! word {
-    ($word:ty, $atomic:ty) => {
-        impl Word for $word {
-            const WIDTH: u32 = size_of::<$word>().trailing_zeros();
-
-            #[inline(always)]
-            fn bits(self) -> u64 {
-                self.into()
-            }
-
-            #[inline(always)]
-            #[allow(clippy::cast_possible_truncation, reason = "the lowest bits are wanted")]
-            fn from_bits(bits: u64) -> Self {
-                bits as $word
-            }
-
-            #[inline(always)]
-            #[expect(unsafe_code, reason = "the one way to load a field")]
-            unsafe fn load(at: *mut u8) -> Self {
-                // SAFETY: the caller guarantees that the address is valid; concurrent writes are
-                // fine for atomics.
-                unsafe { <$atomic>::from_ptr(at.cast()) }.load(Ordering::Acquire)
-            }
-
-            #[inline(always)]
-            #[expect(unsafe_code, reason = "the one way to store a field")]
-            unsafe fn store(self, at: *mut u8) {
-                // SAFETY: as above.
-                unsafe { <$atomic>::from_ptr(at.cast()) }.store(self, Ordering::Release);
-            }
-        }
-    };
-}
-
-word!(u8, AtomicU8);
-word!(u16, AtomicU16);
-word!(u32, AtomicU32);
-word!(u64, AtomicU64);
-
-impl<'a> Line<'a> {
-    /// Whether it is the same line.
-    #[inline(always)]
-    pub(crate) fn is(self, other: Line<'_>) -> bool {
-        self.start == other.start
-    }
-
-    /// The field's current value.
-    #[inline(always)]
-    #[expect(unsafe_code, reason = "a field lies within its line")]
-    #[must_use]
-    pub fn load<W: Word>(self, field: Field<W>) -> W {
-        #[cfg(test)]
-        crate::interleaved::touch();
-        // SAFETY: the line is mapped, and the field is aligned and within it.
-        unsafe { W::load(self.start.as_ptr().add(field.at)) }
-    }
-
-    /// Stores a value. Only [`crate::member::Member`] may use this, since it counts stores.
-    #[inline(always)]
-    #[expect(unsafe_code, reason = "a field lies within its line")]
-    pub(crate) fn store<W: Word>(self, field: Field<W>, value: W) {
-        #[cfg(test)]
-        crate::interleaved::touch();
-        // SAFETY: as in `load`.
-        unsafe { value.store(self.start.as_ptr().add(field.at)) };
-    }
-
-    /// Compares and exchanges the field; whether it contained `seen`.
-    #[inline(always)]
-    #[must_use]
-    pub(crate) fn exchange(self, field: Field<u32>, seen: u32, new: u32) -> bool {
-        #[cfg(test)]
-        crate::interleaved::touch();
-        let (is_done, is_not) = (Ordering::AcqRel, Ordering::Relaxed);
-        self.atomic(field).compare_exchange(seen, new, is_done, is_not).is_ok()
-    }
-
-    /// Atomically replaces the field's value, and returns the old one.
-    #[inline(always)]
-    pub(crate) fn swap(self, field: Field<u32>, new: u32) -> u32 {
-        #[cfg(test)]
-        crate::interleaved::touch();
-        self.atomic(field).swap(new, Ordering::AcqRel)
-    }
-
-    /// Which of the first 16 bytes are equal to `byte` now: one bit each, the lowest for the first.
-    #[cfg(target_feature = "sse2")]
-    #[inline(always)]
-    #[expect(unsafe_code, reason = "the bytes lie within the line")]
-    pub(crate) fn bytes_like(self, byte: u8) -> u32 {
-        #[cfg(test)]
-        crate::interleaved::touch();
-        let bytes = u32::from(byte) * 0x0101_0101;
-        let found;
-        // SAFETY: the line is mapped and 64-byte aligned. A concurrent write may be seen in part,
-        // as with loads of single bytes.
-        unsafe {
-            core::arch::asm!(
-                "movd {all}, {bytes:e}",
-                "pshufd {all}, {all}, 0",
-                "pcmpeqb {all}, xmmword ptr [{line}]",
-                "pmovmskb {found:e}, {all}",
-                all = out(xmm_reg) _,
-                bytes = in(reg) bytes,
-                line = in(reg) self.start.as_ptr(),
-                found = out(reg) found,
-                options(readonly, nostack, preserves_flags),
-            );
-        }
-        found
-    }
-
-    /// The whole line as vectors of 32-bit numbers, the lowest first.
-    #[cfg(target_feature = "sse2")]
-    #[inline(always)]
-    #[expect(unsafe_code, reason = "the bytes lie within the line")]
-    pub(crate) fn vectors(self) -> [core::arch::x86_64::__m128i; 4] {
-        #[cfg(test)]
-        crate::interleaved::touch();
-        let (first, second, third, fourth);
-        // SAFETY: as in `bytes_like`.
-        unsafe {
-            core::arch::asm!(
-                "movdqa {first}, xmmword ptr [{line}]",
-                "movdqa {second}, xmmword ptr [{line} + 16]",
-                "movdqa {third}, xmmword ptr [{line} + 32]",
-                "movdqa {fourth}, xmmword ptr [{line} + 48]",
-                line = in(reg) self.start.as_ptr(),
-                first = out(xmm_reg) first,
-                second = out(xmm_reg) second,
-                third = out(xmm_reg) third,
-                fourth = out(xmm_reg) fourth,
-                options(readonly, nostack, preserves_flags),
-            );
-        }
-        [first, second, third, fourth]
-    }
-
-    /// Like the SSE2 version, for targets without vector instructions.
-    #[cfg(not(target_feature = "sse2"))]
-    #[inline(always)]
-    pub(crate) fn bytes_like(self, byte: u8) -> u32 {
-        let is_like = |at: usize| self.load(Field::<u8>::at(0).element(at)) == byte;
-        (0..16).fold(0, |found, at| found | u32::from(is_like(at)) << at)
-    }
-
-    /// The field as an atomic, for compare-and-exchange and for waiting on it.
-    #[inline(always)]
-    #[expect(unsafe_code, reason = "a field lies within its line")]
-    #[must_use]
-    pub fn atomic(self, field: Field<u32>) -> &'a AtomicU32 {
-        // SAFETY: as in `load`; the line stays mapped for `'a`.
-        unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(field.at).cast()) }
     }
 }
