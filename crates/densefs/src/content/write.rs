@@ -343,6 +343,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let old_lines = u32::from(inode.body.load(cell::FORM));
         let run = self.obtain_run(lines)?;
         let old_bytes = old_lines as usize * LINE_BYTES;
+        self.take_run(run)?;
         if old_lines > 0 {
             self.arena().copy(old, run, old_bytes)?;
             self.give_run(old, old_lines)?;
@@ -351,7 +352,6 @@ impl<'a, S: Seams> Member<'a, S> {
         self.copy_in(run, within, from)?;
         let end = (within + from.len()).max(old_bytes);
         self.zero_bytes(run, end, lines as usize * LINE_BYTES - end)?;
-        self.take_run(run)?;
         self.put(inode.body_at, cell::DATA, run.0);
         self.put(inode.body_at, cell::FORM, u8::from_bits(u64::from(lines)));
         Ok(())

@@ -38,7 +38,7 @@ impl<S: Seams> Member<'_, S> {
                 let how = if closes { flags::CLOSE_ON_EXEC } else { 0 };
                 self.put_entry(entry, entry_of(entry.description(), how));
             });
-            self.commit_if(done.is_ok());
+            self.conclude(done.is_ok());
             done
         })
     }

@@ -147,7 +147,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.put(node.at, cell::OPENS, opens.0);
                 self.describe(node.at, how)
             });
-            self.commit_if(opened.is_ok());
+            self.conclude(opened.is_ok());
             match opened {
                 Err(Errno::AGAIN) => self.lengthen(self.process(), TableIndex::WORKING)?,
                 opened => return opened,

@@ -48,8 +48,7 @@ impl<'a, S: Seams> Member<'a, S> {
             };
             let line = self.lock_description(old)?;
             let done = self.replace_locked(new, old, line, flags);
-            self.commit_if(done.is_ok());
-            self.settle_if_possible();
+            self.conclude(done.is_ok());
             if done == Err(Errno::BUSY) {
                 let inode = self.inode_of_entry(&new)?;
                 self.await_release(inode, self.line(inode)?)?;

@@ -281,8 +281,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 }
                 Ok(())
             });
-            self.commit_if(done.is_ok());
-            self.settle_if_possible();
+            self.conclude(done.is_ok());
             done
         })
     }
@@ -422,7 +421,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.put(at, description::REFERENCES, references.ok_or(Errno::NFILE)?);
                 Ok(self.put_entry(vacant(self)?, entry_of(at, flags)))
             });
-            self.commit_if(done.is_ok());
+            self.conclude(done.is_ok());
             done
         })
     }

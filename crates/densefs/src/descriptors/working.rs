@@ -57,8 +57,7 @@ impl<'a, S: Seams> Member<'a, S> {
         loop {
             self.ready_to_open()?;
             let done = self.put_working_directory(caller, to);
-            self.commit_if(done.is_ok());
-            self.settle_if_possible();
+            self.conclude(done.is_ok());
             match done {
                 Err(Errno::AGAIN) => self.lengthen(self.process(), TableIndex::WORKING)?,
                 Err(Errno::BUSY) => {

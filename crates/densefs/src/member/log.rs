@@ -117,14 +117,17 @@ impl<S: Seams> Member<'_, S> {
         done
     }
 
-    /// Commits what is in the log or discards it, and releases all locks.
-    #[inline(always)]
-    pub(crate) fn commit_if(&self, is_done: bool) {
+    /// Ends an operation: commits what is in the log if it is done, otherwise discards it, and
+    /// releases all locks. Not inline: this way, all operations end in the same cache lines.
+    #[inline(never)]
+    pub(crate) fn conclude(&self, is_done: bool) {
         if is_done {
             self.commit();
+        } else {
+            self.forget();
         }
-        self.forget();
         self.unlock_all();
+        self.settle_if_possible();
     }
 
     /// Applies the first `entries` entries of a log.

@@ -199,13 +199,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.ready(cells)?;
         let parent = self.parent(caller, directory)?;
         let done = act(&parent);
-        if done.is_ok() {
-            self.commit();
-        } else {
-            self.forget();
-        }
-        self.unlock_all();
-        self.settle_if_possible();
+        self.conclude(done.is_ok());
         done
     }
 

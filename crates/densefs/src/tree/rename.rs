@@ -90,13 +90,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 Rename::Replace | Rename::NoReplace => self.move_entry(caller, &ends, how),
             }
         });
-        if done.is_ok() {
-            self.commit();
-        } else {
-            self.forget();
-        }
-        self.unlock_all();
-        self.settle_if_possible();
+        self.conclude(done.is_ok());
         done
     }
 
