@@ -152,6 +152,15 @@ void dfs_seekdir(DFS_DIR *dir, long position);
 int dfs_dirfd(DFS_DIR *dir);
 int dfs_closedir(DFS_DIR *dir);
 
+/*
+ * Memory past the file's last page raises SIGBUS, also if the file grows later; pages that are cut
+ * off while they are mapped turn into zeros. Holes of a shared mapping are filled (ENOSPC). The
+ * system's mprotect, msync and madvise work on this memory; unmap it by dfs_munmap, which is
+ * otherwise like munmap, so that the arena knows.
+ */
+void *dfs_mmap(void *start, size_t length, int protection, int flags, int fd, off_t offset);
+int dfs_munmap(void *start, size_t length);
+
 int dfs_chdir(const char *path);
 int dfs_fchdir(int fd);
 char *dfs_getcwd(char *buf, size_t size);

@@ -13,6 +13,7 @@ pub mod directories;
 pub mod extended;
 pub mod files;
 pub mod locks;
+pub mod mapped;
 pub mod names;
 pub mod permissions;
 pub mod resolved;

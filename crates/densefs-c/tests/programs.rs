@@ -49,10 +49,20 @@ fn made(arena: &Path, mode: u32) {
 
 #[test]
 fn a_c_program_finds_what_the_system_would_give_it() {
+    succeeds("program");
+}
+
+#[test]
+fn files_are_mapped_as_by_the_system() {
+    succeeds("mapped");
+}
+
+/// Runs a program of this name, and checks the arena that it has used.
+fn succeeds(name: &str) {
     let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let arena = place.path().join("arena");
     made(&arena, 0o755);
-    let program = compiled("program", &["program.c"], place.path());
+    let program = compiled(name, &[&format!("{name}.c")], place.path());
     let ran = command(&program).arg(&arena).output().expect("it was built");
     assert!(ran.status.success(), "{:?}: {}", ran.status, String::from_utf8_lossy(&ran.stderr));
     let files = DenseFs::attach(&arena).expect("it is there");

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use densefs::arena::Line;
 use densefs::format::Shape;
@@ -86,6 +86,8 @@ pub(crate) struct Attachment {
     file: File,
     /// Identifies that file.
     identity: Option<file::FileIdentity>,
+    /// The same file without locks, for memory that programs map.
+    to_map: OnceLock<File>,
     mapping: Mapping,
     shape: Shape,
     /// For each record, whether a thread of ours is reclaiming what a dead process left.
@@ -100,6 +102,7 @@ impl Attachment {
             path: path.to_owned(),
             identity: file::FileIdentity::from_file(file.as_fd()),
             file,
+            to_map: OnceLock::new(),
             mapping,
             shape,
             record: AtomicU32::new(NO_RECORD),
@@ -138,6 +141,22 @@ impl Attachment {
     #[inline]
     pub(crate) fn record(&self) -> u32 {
         self.record.load(Ordering::Relaxed)
+    }
+
+    /// The arena's file, opened again, so that who maps it does not keep the locks.
+    pub(crate) fn file_to_map(&self) -> Result<BorrowedFd<'_>, Errno> {
+        if self.to_map.get().is_none() {
+            self.to_map.set(self.open_again()?).ok();
+        }
+        self.to_map.get().map(AsFd::as_fd).ok_or(Errno::NFILE)
+    }
+
+    /// Opens the arena's file again.
+    pub(crate) fn open_again(&self) -> Result<File, Errno> {
+        // Not by name, which may belong to another file by now.
+        let path = format!("/proc/self/fd/{}", self.file().as_raw_fd());
+        let file = File::options().read(true).write(true).open(path).map_err(|_| Errno::NFILE)?;
+        if self.is_arena_file(file.as_fd()) { Ok(file) } else { Err(Errno::BADF) }
     }
 
     /// Whether this is the arena's file.

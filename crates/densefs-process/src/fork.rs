@@ -1,12 +1,13 @@
 //! Forks: the child gets a record of its own, with everything that its parent has open.
 
 use std::cell::RefCell;
-use std::fs::{File, OpenOptions};
-use std::os::fd::{AsFd, AsRawFd};
+use std::fs::File;
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
 
 use densefs::Errno;
 
+use crate::areas::{Areas, areas};
 use crate::attachment::Attachment;
 use crate::{edge, thread_slot};
 
@@ -22,9 +23,15 @@ struct ChildShare {
     own: Option<(File, u32)>,
 }
 
+/// What a child gets of all arenas, and what must not change meanwhile.
+struct Shares {
+    shares: Vec<ChildShare>,
+    _locked: (Attached, MutexGuard<'static, Areas>),
+}
+
 thread_local! {
     /// For the child of the fork in progress.
-    static SHARES: RefCell<Option<(Attached, Vec<ChildShare>)>> = const { RefCell::new(None) };
+    static SHARES: RefCell<Option<Shares>> = const { RefCell::new(None) };
 }
 
 /// Registers an attachment to be shared with forked children.
@@ -38,27 +45,26 @@ pub(crate) fn note(attachment: &Arc<Attachment>) {
 
 extern "C" fn before() {
     let attached = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
+    let areas = areas();
     let shares = attached.iter().filter_map(Weak::upgrade).map(|attachment| {
         let own = prepare(&attachment).ok();
         ChildShare { attachment, own }
     });
     let shares = shares.collect();
-    SHARES.with(|place| place.replace(Some((attached, shares))));
+    SHARES.with(|place| place.replace(Some(Shares { shares, _locked: (attached, areas) })));
 }
 
 /// Opens the arena's file again, and takes a record for the child with everything that this process
 /// has open.
 fn prepare(attachment: &Arc<Attachment>) -> Result<(File, u32), Errno> {
-    // Not by name, which may belong to another file by now.
-    let path = format!("/proc/self/fd/{}", attachment.file().as_raw_fd());
-    let file = OpenOptions::new().read(true).write(true).open(path).map_err(|_| Errno::NFILE)?;
-    if !attachment.is_arena_file(file.as_fd()) {
-        return Err(Errno::BADF);
-    }
+    let file = attachment.open_again()?;
     let record = attachment.take_record(file.as_fd(), |_| {})?.ok_or(Errno::NFILE)?;
     // Forking must not turn a thread into a user of the arena, which would keep it mapped.
     let has_slot = thread_slot::has_slot(attachment);
-    let copied = thread_slot::with(attachment, |member| member.copy_descriptors(record));
+    let copied = thread_slot::with(attachment, |member| {
+        member.copy_descriptors(record)?;
+        member.copy_mappings(record)
+    });
     if !has_slot {
         thread_slot::leave(attachment);
     }
@@ -72,7 +78,7 @@ extern "C" fn in_parent() {
 }
 
 extern "C" fn in_child() {
-    if let Some((_attached, shares)) = SHARES.with(RefCell::take) {
+    if let Some(Shares { shares, _locked }) = SHARES.with(RefCell::take) {
         for ChildShare { attachment, own } in shares {
             attachment.become_child(own);
         }

@@ -11,6 +11,7 @@
 //! Before a fork, the parent opens the file again, takes a record for the child with everything
 //! that it has open itself, and leaves both to the child.
 
+mod areas;
 mod attachment;
 mod attributes;
 mod control;
@@ -21,6 +22,7 @@ mod file;
 mod files;
 mod fork;
 mod locks;
+mod mapped;
 mod names;
 mod thread_slot;
 mod transfer;
@@ -37,4 +39,5 @@ pub use extended::XattrTarget;
 pub use file::{ArenaError, NewArena, make};
 pub use files::{File, usual_open_flags};
 pub use locks::LockRange;
+pub use mapped::{MapRequest, Placement, Protection, unmap};
 pub use transfer::{Copied, CopyError, CopyTotals, Failures, Lost, Watch};

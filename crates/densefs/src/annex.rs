@@ -27,7 +27,12 @@ pub(crate) struct Inode<'a> {
     pub(crate) body: Line<'a>,
 }
 
-impl Inode<'_> {
+impl<'a> Inode<'a> {
+    /// Its cell.
+    pub(crate) fn cell(&self) -> InodeCell<'a> {
+        InodeCell { at: self.at, line: self.line }
+    }
+
     /// Whether it has an annex.
     #[inline(always)]
     pub(crate) fn has_annex(&self) -> bool {

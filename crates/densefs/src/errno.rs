@@ -33,6 +33,7 @@ errno! {
     BADF = 9, "Bad file descriptor";
     /// Retry; for internal use, except for file locks.
     AGAIN = 11, "Resource temporarily unavailable";
+    NOMEM = 12, "Cannot allocate memory";
     ACCES = 13, "Permission denied";
     FAULT = 14, "Bad address";
     BUSY = 16, "Device or resource busy";

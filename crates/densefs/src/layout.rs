@@ -165,7 +165,9 @@ pub(crate) mod process {
     pub(crate) const BITS_MAX: u32 = 16;
     /// The place of the working directory.
     pub(crate) const WORKING: u32 = 0;
-    /// The place of descriptor 0; the one before it is unused.
+    /// The place of the first description in the list of the files that the process has mapped.
+    pub(crate) const MAPPINGS: u32 = 1;
+    /// The place of descriptor 0.
     pub(crate) const FIRST: u32 = 2;
 
     /// How many records an arena with this many slots has: whole pages of them.
@@ -187,6 +189,8 @@ pub(crate) mod description {
     pub(crate) const REFERENCES: Field<u16> = cell::LINKS;
     /// Its current offset.
     pub(crate) const OFFSET: Field<u64> = Field::at(8);
+    /// In the list of a process' mapped files, which need no offset: the next one.
+    pub(crate) const NEXT: Field<u32> = Field::at(8);
     /// The flags it was opened with.
     pub(crate) const FLAGS: Field<u32> = Field::at(16);
     /// The flag of one that only refers to its inode.
@@ -320,8 +324,15 @@ pub(crate) mod annex {
     /// When it was last accessed, in nanoseconds since 1970, plus 1; 0 if never set.
     pub(crate) const ATIME: Field<u64> = Field::at(24);
 
+    /// How many processes have mapped the file.
+    pub(crate) const MAPPINGS: Field<u32> = Field::at(40);
+    /// 1 if the file may have pages past its end because it was mapped when they were cut off.
+    pub(crate) const HAS_EXCESS: Field<u32> = Field::at(44);
+
     // `cell::DATA` and `cell::FORM` have the same positions as in a cell.
-    const _: () = assert!(ATIME.byte() + 8 <= cell::DATA.byte());
+    const _: () = {
+        assert!(ATIME.byte() + 8 <= cell::DATA.byte() && cell::FORM.byte() < MAPPINGS.byte());
+    };
 }
 
 /// A lock that a program has taken on a file: half a line.

@@ -63,8 +63,8 @@ mod vectors;
 mod world;
 
 pub use arena::Arena;
-pub use content::{SIZE_MAX, SeekTarget};
-pub use descriptors::{Whence, flags};
+pub use content::{MappedRun, SIZE_MAX, SeekTarget};
+pub use descriptors::{MapAccess, MappedFile, Whence, flags};
 pub use errno::Errno;
 pub use extended::SetAttribute;
 pub use file_locks::{FileLock, LockOwner};

@@ -200,6 +200,7 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
         if body.load(annex::LOCK_COUNT) as usize > LOCKS_MAX {
             return problem("a file has more locks than it can", at);
         }
+        self.mappings -= i64::from(body.load(annex::MAPPINGS));
         if !self.member.has_sound_attributes(inode) {
             return problem("extended attributes are not as any call writes them", at);
         }

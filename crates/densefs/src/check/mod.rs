@@ -75,6 +75,8 @@ struct Check<'m, 'a, S> {
     references: u64,
     /// How many descriptors were found.
     descriptors: u64,
+    /// How many descriptions of mapped files were found, less how many inodes say there are.
+    mappings: i64,
     checked: Checked,
     /// How many lines had been looked at when that was last shown.
     shown: u64,
@@ -117,6 +119,7 @@ impl<'a, S: Seams> Member<'a, S> {
             opens: 0,
             references: 0,
             descriptors: 0,
+            mappings: 0,
             checked: Checked { lines: 0, of: 0 },
             shown: 0,
             show,
@@ -133,6 +136,9 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         if check.references != check.descriptors {
             return problem("there are more or fewer descriptors than is said", Ref::NONE);
+        }
+        if check.mappings != 0 {
+            return problem("files are mapped more or less often than they say", Ref::NONE);
         }
         check.bitmaps()?;
         Ok(check.report)
@@ -254,12 +260,13 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             }
             let table = DescriptorTable::from_record(record);
             self.claim_run(table.start, table.lines(), USED)?;
-            for (line, field) in table.positions() {
+            for (line, field) in table.positions_of_descriptors() {
                 let entry = self.line(line)?.load(field);
                 if entry != 0 {
                     self.descriptor(Ref(u32::from_bits(entry)))?;
                 }
             }
+            self.mapped(record)?;
         }
         Ok(())
     }
@@ -276,6 +283,27 @@ impl<'a, S: Seams> Check<'_, 'a, S> {
             self.report.descriptions += 1;
             self.references += u64::from(line.load(description::REFERENCES));
         }
+        Ok(())
+    }
+
+    /// Claims the descriptions of the files that a process has mapped.
+    fn mapped(&mut self, record: Line<'a>) -> Found {
+        let mut found = Ok(());
+        let listed = self.member.each_mapping(record, |at| {
+            found = self.mapping(at);
+            found.map_err(Errno::from)
+        });
+        found?;
+        listed.map_err(|_| Problem { what: "the list of mapped files has no end", line: 0 })
+    }
+
+    fn mapping(&mut self, at: Ref) -> Found {
+        if self.line(at)?.load(cell::MODE) != cell::DESCRIPTION_MARK {
+            return problem("a list of mapped files has something else than a description", at);
+        }
+        self.claim_cell(at, USED)?;
+        self.report.descriptions += 1;
+        self.mappings += 1;
         Ok(())
     }
 

@@ -27,7 +27,11 @@ impl<'a, S: Seams> Member<'a, S> {
             }
             let inode = self.inode(node.at, inode)?;
             self.zero_gap(&inode, size)?;
-            self.cut(&inode, size)?;
+            if self.is_mapped(&inode) && self.map_of(inode.body)?.is_some() {
+                self.empty_past(&inode, size)?;
+            } else {
+                self.cut(&inode, size)?;
+            }
             let now = self.seams().now_ns();
             self.put(node.at, cell::SIZE, size);
             self.put_written(node.at, inode.line, now);

@@ -23,7 +23,7 @@ pub enum SeekTarget {
 
 /// What an allocation has filled.
 #[derive(Debug)]
-struct FilledHoles {
+pub(super) struct FilledHoles {
     /// The page after the last one of the map before.
     map_end: u32,
     /// The first holes before that, as their first page and the page after their last.
@@ -42,7 +42,7 @@ struct FilledHoles {
 const FILLED_MAX: usize = 32;
 
 impl FilledHoles {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             map_end: u32::MAX,
             holes: [(0, 0); FILLED_MAX],
@@ -137,7 +137,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.finish(done)
     }
 
-    fn allocate_locked(
+    pub(super) fn allocate_locked(
         &self,
         inode: &Inode<'a>,
         offset: u64,
@@ -202,7 +202,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Frees what was allocated, first what is at the end of the file. All of it are whole extents,
     /// so this needs no new map, which there may be no space for.
-    fn free_again(&self, inode: &Inode<'a>, filled: &FilledHoles) -> Result<(), Errno> {
+    pub(super) fn free_again(&self, inode: &Inode<'a>, filled: &FilledHoles) -> Result<(), Errno> {
         loop {
             self.ready_to_give()?;
             let Some(map) = self.map_of(inode.body)?.filter(|map| map.end > filled.map_end) else {
@@ -334,9 +334,10 @@ impl<'a, S: Seams> Member<'a, S> {
         let is_last = end >= inode.line.load(cell::SIZE);
         let whole = if is_last { end.next_multiple_of(PAGE_BYTES) } else { end };
         let pages = u32::try_from((whole.min(there) - start) / PAGE_BYTES).unwrap_or(u32::MAX);
-        if within > 0 || pages == 0 {
-            // A partial page is only zeroed.
-            let to = end.min(start + PAGE_BYTES);
+        let is_mapped = self.is_mapped(inode);
+        if within > 0 || pages == 0 || is_mapped {
+            // A partial page is only zeroed, and one that is mapped.
+            let to = end.min(if is_mapped { there } else { start + PAGE_BYTES });
             let bytes = length((to - start).min(location.bytes));
             if bytes > within {
                 self.zero_bytes(location.at, within, bytes - within)?;

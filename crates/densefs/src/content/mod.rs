@@ -13,6 +13,7 @@ mod cut;
 mod edit;
 mod holes;
 mod map;
+mod mapped;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -26,6 +27,7 @@ use crate::modes::{FILE, Mode, SETGID, SETUID, SYMLINK, TYPE};
 use crate::seams::Seams;
 
 pub use holes::SeekTarget;
+pub use mapped::MappedRun;
 
 /// Bytes in a page, as part of a file and as a length in memory.
 const PAGE_BYTES: u64 = PAGE_LENGTH as u64;

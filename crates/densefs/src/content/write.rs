@@ -277,6 +277,9 @@ impl<'a, S: Seams> Member<'a, S> {
         if to <= size {
             return Ok(());
         }
+        if inode.has_annex() {
+            self.zero_excess(inode, size, to)?;
+        }
         let Some(map) = self.map_of(inode.body)? else {
             let bytes = usize::from(inode.body.load(cell::FORM)) * LINE_BYTES;
             let from = usize::try_from(size).unwrap_or(usize::MAX).min(bytes);

@@ -9,6 +9,7 @@
 
 mod control;
 mod locks;
+mod mappings;
 mod open;
 mod record;
 mod replace;
@@ -24,6 +25,7 @@ use crate::member::{Evidence, Member, Node, OpenEvidence};
 use crate::modes::Caller;
 use crate::seams::Seams;
 use crate::tree::EntryName;
+pub use mappings::{MapAccess, MappedFile};
 pub use open::flags;
 pub(crate) use table::DescriptorTable;
 use table::{TableEntry, TableIndex};

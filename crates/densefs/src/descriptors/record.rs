@@ -1,7 +1,7 @@
 //! The records of processes: taking one into use, and reaping it with all that the process had
 //! open.
 
-use super::table::DescriptorTable;
+use super::table::{DescriptorTable, TableIndex};
 use crate::arena::{Field, Ref};
 use crate::errno::Errno;
 use crate::layout::process;
@@ -46,8 +46,11 @@ impl<S: Seams> Member<'_, S> {
     fn reap_once(&self, of: Ref) -> Result<bool, Errno> {
         let word = self.line(of)?.load(process::TABLE);
         let table = DescriptorTable::from_word(word);
+        self.drop_mappings(of)?;
         for index in table.indices() {
-            self.close_if_open(of, index)?;
+            if index != TableIndex::MAPPINGS {
+                self.close_if_open(of, index)?;
+            }
         }
         self.ready_to_give()?;
         let record = self.lock(of)?;

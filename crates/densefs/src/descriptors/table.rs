@@ -19,6 +19,8 @@ pub(super) struct TableIndex(pub(super) u32);
 impl TableIndex {
     /// The working directory's.
     pub(super) const WORKING: Self = Self(process::WORKING);
+    /// The first of the mapped files.
+    pub(super) const MAPPINGS: Self = Self(process::MAPPINGS);
 
     /// A descriptor's.
     #[inline(always)]
@@ -81,7 +83,18 @@ impl DescriptorTable {
 
     /// The positions of its entries, including empty ones.
     pub(crate) fn positions(self) -> impl Iterator<Item = (Ref, Field<u64>)> {
-        self.indices().filter_map(move |index| Some((self.line_of(index)?, index.field())))
+        self.indices().filter_map(move |index| self.position(index))
+    }
+
+    /// The positions of the entries that refer to descriptions by descriptors.
+    pub(crate) fn positions_of_descriptors(self) -> impl Iterator<Item = (Ref, Field<u64>)> {
+        let are = self.indices().filter(|&index| index != TableIndex::MAPPINGS);
+        are.filter_map(move |index| self.position(index))
+    }
+
+    /// The position of an entry; none if the table is too short.
+    pub(super) fn position(self, index: TableIndex) -> Option<(Ref, Field<u64>)> {
+        Some((self.line_of(index)?, index.field()))
     }
 
     /// The line with an entry; none if the table is too short.
@@ -129,7 +142,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// An entry of a process' table, which may be empty.
     #[inline(always)]
-    fn any_entry(&self, of: Ref, index: TableIndex) -> Result<TableEntry, Errno> {
+    pub(super) fn any_entry(&self, of: Ref, index: TableIndex) -> Result<TableEntry, Errno> {
         let record = self.line(of)?;
         let word = record.load(process::TABLE);
         let line = DescriptorTable::from_word(word).line_of(index).ok_or(Errno::BADF)?;
@@ -382,6 +395,9 @@ impl<'a, S: Seams> Member<'a, S> {
     pub fn copy_descriptors(&self, to: u32) -> Result<(), Errno> {
         let (of, to) = (self.process(), self.geometry().process(to)?);
         for index in DescriptorTable::from_record(self.line(of)?).indices() {
+            if index == TableIndex::MAPPINGS {
+                continue;
+            }
             let Ok(entry) = self.entry(of, index) else { continue };
             let flags = if entry.value >> 32 == 0 { 0 } else { flags::CLOSE_ON_EXEC };
             loop {

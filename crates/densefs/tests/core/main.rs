@@ -9,6 +9,7 @@ mod full;
 mod hostile;
 mod kill;
 mod listing;
+mod mapped;
 mod memory;
 mod model;
 mod numbers;

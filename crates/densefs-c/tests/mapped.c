@@ -1,0 +1,201 @@
+/* Maps files into memory by DenseFS. It prints nothing if everything works like mmap(2). */
+#include <densefs.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                       \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            fprintf(stderr, "line %d: %s: %s\n", __LINE__, #condition,         \
+                    strerror(errno));                                          \
+            exit(1);                                                           \
+        }                                                                      \
+    } while (0)
+
+#define FAILS(call, why)                                                       \
+    do {                                                                       \
+        errno = 0;                                                             \
+        CHECK((call) == MAP_FAILED && errno == (why));                         \
+    } while (0)
+
+enum { PAGE = 4096, READ_WRITE = PROT_READ | PROT_WRITE };
+
+static char buffer[20 * PAGE];
+
+static int file(const char *name, size_t bytes)
+{
+    int fd = dfs_open(name, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    CHECK(fd >= 0);
+    memset(buffer, 'a', bytes);
+    CHECK(dfs_pwrite(fd, buffer, bytes, 0) == (ssize_t)bytes);
+    return fd;
+}
+
+static unsigned long free_blocks(void)
+{
+    struct statvfs all;
+    CHECK(dfs_statvfs("/", &all) == 0);
+    return all.f_bfree;
+}
+
+/* The signal that ends a child which reads this byte; 0 if it can. */
+static int killed_by(const volatile char *at)
+{
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        signal(SIGBUS, SIG_DFL);
+        _exit(*at == 'x');
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+/* What is stored by one way is read by the other. */
+static void is_coherent(size_t bytes)
+{
+    int fd = file("coherent", bytes);
+    char *memory = dfs_mmap(NULL, bytes, READ_WRITE, MAP_SHARED, fd, 0);
+    CHECK(memory != MAP_FAILED && memory[0] == 'a' && memory[bytes - 1] == 'a');
+    memory[bytes / 2] = 'm';
+    char byte;
+    CHECK(dfs_pread(fd, &byte, 1, bytes / 2) == 1 && byte == 'm');
+    CHECK(dfs_pwrite(fd, "w", 1, bytes - 1) == 1 && memory[bytes - 1] == 'w');
+    char *second = dfs_mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    CHECK(second != MAP_FAILED && second != memory && second[bytes / 2] == 'm');
+    size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
+    CHECK(bytes == whole || (memory[bytes] == 0 && memory[whole - 1] == 0));
+    CHECK(dfs_close(fd) == 0);
+    memory[0] = 'z';
+    CHECK(second[0] == 'z' && dfs_munmap(memory, bytes) == 0);
+    CHECK(second[0] == 'z' && dfs_munmap(second, bytes) == 0);
+    fd = dfs_open("coherent", O_RDONLY);
+    CHECK(dfs_pread(fd, &byte, 1, 0) == 1 && byte == 'z' && dfs_close(fd) == 0);
+}
+
+/* What one process stores, another one sees, without calls. */
+static void is_shared(void)
+{
+    int fd = file("shared", 3 * PAGE);
+    volatile char *memory = dfs_mmap(NULL, 3 * PAGE, READ_WRITE, MAP_SHARED, fd, 0);
+    volatile char *own = dfs_mmap(NULL, 3 * PAGE, READ_WRITE, MAP_PRIVATE, fd, 0);
+    CHECK(memory != MAP_FAILED && own != MAP_FAILED);
+    own[0] = 'p';
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        CHECK(own[0] == 'p');
+        own[1] = 'q';
+        memory[2 * PAGE] = 'c';
+        char *anew = dfs_mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 2 * PAGE);
+        CHECK(anew != MAP_FAILED && anew[0] == 'c');
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(memory[2 * PAGE] == 'c' && own[0] == 'p' && own[1] == 'a' && memory[0] == 'a');
+    CHECK(dfs_munmap((void *)memory, 3 * PAGE) == 0 && dfs_munmap((void *)own, 3 * PAGE) == 0);
+    CHECK(dfs_close(fd) == 0);
+}
+
+static void ends_are_ends(void)
+{
+    int fd = file("ends", PAGE + 100);
+    char *memory = dfs_mmap(NULL, 4 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+    CHECK(memory != MAP_FAILED && killed_by(memory + 2 * PAGE - 1) == 0);
+    CHECK(killed_by(memory + 2 * PAGE) == SIGBUS && killed_by(memory + 3 * PAGE) == SIGBUS);
+    CHECK(dfs_munmap(memory, 4 * PAGE) == 0 && killed_by(memory) == SIGSEGV);
+    char *part = dfs_mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, PAGE);
+    CHECK(part != MAP_FAILED && part[99] == 'a' && part[100] == 0);
+    CHECK(dfs_munmap(part, PAGE) == 0);
+    FAILS(dfs_mmap(NULL, 0, PROT_READ, MAP_SHARED, fd, 0), EINVAL);
+    FAILS(dfs_mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 100), EINVAL);
+    FAILS(dfs_mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, -PAGE), EINVAL);
+    FAILS(dfs_mmap(NULL, 1, PROT_READ, 0, fd, 0), EINVAL);
+    FAILS(dfs_mmap(NULL, 1, PROT_READ, MAP_SHARED, 999, 0), EBADF);
+    FAILS(dfs_mmap(NULL, SIZE_MAX, PROT_READ, MAP_SHARED, fd, 0), ENOMEM);
+    FAILS(dfs_mmap((void *)(buffer + 1), 1, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0), EINVAL);
+    CHECK(dfs_close(fd) == 0);
+    CHECK((fd = dfs_open("ends", O_RDONLY)) >= 0);
+    FAILS(dfs_mmap(NULL, 1, READ_WRITE, MAP_SHARED, fd, 0), EACCES);
+    CHECK(dfs_close(fd) == 0 && (fd = dfs_open("/", O_RDONLY)) >= 0);
+    FAILS(dfs_mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0), ENODEV);
+    CHECK(dfs_close(fd) == 0);
+}
+
+/* Parts of memory are unmapped and replaced, and the file is kept until the last one is. */
+static void parts(void)
+{
+    int fd = file("parts", 9 * PAGE), other = file("other", PAGE);
+    unsigned long before = free_blocks();
+    char *memory = dfs_mmap(NULL, 9 * PAGE, READ_WRITE, MAP_SHARED, fd, 0);
+    CHECK(memory != MAP_FAILED);
+    CHECK(dfs_munmap(memory + 4 * PAGE, PAGE) == 0 && dfs_munmap(memory, 1) == 0);
+    CHECK(dfs_mmap(memory + 6 * PAGE, PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, other, 0) ==
+          memory + 6 * PAGE);
+    FAILS(dfs_mmap(memory + PAGE, PAGE, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, other, 0),
+          EEXIST);
+    memory[3 * PAGE] = memory[8 * PAGE] = 'p';
+    CHECK(dfs_unlink("parts") == 0 && dfs_close(fd) == 0 && free_blocks() <= before);
+    CHECK(memory[3 * PAGE] == 'p' && memory[6 * PAGE] == 'a' && memory[8 * PAGE] == 'p');
+    CHECK(dfs_munmap(memory + PAGE, 7 * PAGE) == 0 && free_blocks() <= before);
+    CHECK(memory[8 * PAGE] == 'p' && dfs_munmap(memory + 8 * PAGE, PAGE) == 0);
+    CHECK(free_blocks() >= before + 9 && dfs_close(other) == 0);
+}
+
+/* A process that is killed unmaps nothing, and loses nothing. */
+static void deaths(const char *arena)
+{
+    unsigned long before = free_blocks();
+    int ready[2];
+    CHECK(pipe(ready) == 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        int fd = file("doomed", 20 * PAGE);
+        char *memory = dfs_mmap(NULL, 20 * PAGE, READ_WRITE, MAP_SHARED, fd, 0);
+        CHECK(memory != MAP_FAILED && dfs_unlink("doomed") == 0 && write(ready[1], "", 1) == 1);
+        /* A child of its own lives on with the memory, but does not keep the parent alive. */
+        pid_t heir = fork();
+        if (heir == 0) {
+            pause();
+        }
+        CHECK(write(ready[1], (char *)&heir, sizeof heir) == sizeof heir);
+        pause();
+    }
+    char byte;
+    pid_t heir;
+    CHECK(read(ready[0], &byte, 1) == 1);
+    CHECK(read(ready[0], &heir, sizeof heir) == sizeof heir);
+    CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+    CHECK(free_blocks() + 20 <= before);
+    CHECK(kill(heir, SIGKILL) == 0);
+    /* Whoever attaches the arena looks for the dead; a few pages stay in stock for others. */
+    for (int i = 0; i < 1000 && free_blocks() + 5 < before; i++) {
+        usleep(10000);
+        CHECK(dfs_detach() == 0 && dfs_attach(arena, 0) == 0);
+    }
+    CHECK(free_blocks() + 5 >= before);
+    CHECK(close(ready[0]) == 0 && close(ready[1]) == 0);
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 2 && dfs_attach(argv[1], 0) == 0);
+    for (size_t bytes = 4; bytes <= sizeof buffer; bytes = bytes * 3 + 1)
+        is_coherent(bytes);
+    is_coherent(PAGE);
+    is_shared();
+    ends_are_ends();
+    parts();
+    deaths(argv[1]);
+    CHECK(dfs_detach() == 0);
+    return 0;
+}
