@@ -477,7 +477,11 @@ void one_call(void) {
         if (dense) dfs_closedir(dense);
         break;
     }
-    default:
-        another_call(path, target, mode);
+    default: {
+        unsigned kind = below(30);
+        if (kind < 14) call_on_attributes(path, mode);
+        else if (kind < 26) call_on_descriptors();
+        else call_of_library(path);
+    }
     }
 }
