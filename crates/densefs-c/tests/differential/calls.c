@@ -248,7 +248,10 @@ void one_call(void) {
     }
     case 18: case 19: case 20: {
         static const unsigned hows[] = {0, 0, 0, 0, RENAME_NOREPLACE, RENAME_EXCHANGE,
-                                        RENAME_NOREPLACE | RENAME_EXCHANGE, 8};
+                                        RENAME_NOREPLACE | RENAME_EXCHANGE,
+                                        RENAME_WHITEOUT,
+                                        RENAME_WHITEOUT | RENAME_NOREPLACE,
+                                        RENAME_WHITEOUT | RENAME_EXCHANGE, 8};
         unsigned how = PICK(hows);
         slot = some_directory(at);
         other = some_directory(to);
