@@ -28,7 +28,7 @@ void one_call(void);
 /* Make one of the random calls that are in these files, with these arguments if it needs them. */
 void call_on_attributes(const char *path, mode_t mode);
 void call_on_descriptors(void);
-void call_of_library(const char *path);
+void call_of_library(const char *path, const char *other);
 
 /* Makes a call on both sides. */
 #define BOTH(linux_call, dense_call)                                                               \

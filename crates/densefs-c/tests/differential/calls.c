@@ -481,10 +481,10 @@ void one_call(void) {
         break;
     }
     default: {
-        unsigned kind = below(30);
+        unsigned kind = below(32);
         if (kind < 14) call_on_attributes(path, mode);
         else if (kind < 26) call_on_descriptors();
-        else call_of_library(path);
+        else call_of_library(path, target);
     }
     }
 }

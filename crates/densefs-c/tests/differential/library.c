@@ -1,6 +1,7 @@
 /* Random calls of functions that the C library makes of others: streams, and walks of trees. */
 #include "both.h"
 
+#include <fts.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,114 @@ static void walk(const char *path) {
     for (int side = 0; side < 2; side++) sort_words(text[side], strlen(text[side]), '\n');
 }
 
+/* Streams of a tree: each side's functions. */
+struct tree {
+    void *(*open)(char *const *, int, int (*)(const FTSENT **, const FTSENT **));
+    FTSENT *(*read)(void *);
+    FTSENT *(*children)(void *, int);
+    int (*set)(void *, FTSENT *, int);
+    int (*close)(void *);
+};
+
+typedef int order(const FTSENT **, const FTSENT **);
+
+static void *system_open(char *const *paths, int how, order *by) {
+    return fts_open(paths, how | FTS_NOCHDIR, by);
+}
+static FTSENT *system_read(void *tree) { return fts_read(tree); }
+static FTSENT *system_children(void *tree, int how) { return fts_children(tree, how); }
+static int system_set(void *tree, FTSENT *one, int what) { return fts_set(tree, one, what); }
+static int system_close(void *tree) { return fts_close(tree); }
+static void *dense_open(char *const *paths, int how, order *by) {
+    return dfs_fts_open(paths, how, by);
+}
+static FTSENT *dense_read(void *tree) { return dfs_fts_read(tree); }
+static FTSENT *dense_children(void *tree, int how) { return dfs_fts_children(tree, how); }
+static int dense_set(void *tree, FTSENT *one, int what) { return dfs_fts_set(tree, one, what); }
+static int dense_close(void *tree) { return dfs_fts_close(tree); }
+
+static const struct tree trees[2] = {
+    {system_open, system_read, system_children, system_set, system_close},
+    {dense_open, dense_read, dense_children, dense_set, dense_close},
+};
+
+static int by_name(const FTSENT **one, const FTSENT **other) {
+    return strcmp((*one)->fts_name, (*other)->fts_name);
+}
+
+/* The length without slashes at the end, of which glibc takes one from an empty directory. */
+static int length_of(const char *path) {
+    int length = (int)strlen(path);
+    while (length > 0 && path[length - 1] == '/') length--;
+    return length;
+}
+
+static void write_entry(int side, const FTSENT *one, int is_child, int how) {
+    size_t length = strlen(text[side]), room = sizeof text[side] - length;
+    int has_stat = !(how & FTS_NOSTAT) && one->fts_info != FTS_NSOK && one->fts_info != FTS_NS;
+    if (strcmp(one->fts_name, "arena") == 0 || room < 1000) return;
+    snprintf(text[side] + length, room, "%.*s %d %s %.*s %d %d %d %o %d\n",
+             is_child ? 0 : length_of(one->fts_path), one->fts_path, one->fts_info, one->fts_name,
+             is_child ? 0 : length_of(one->fts_accpath), one->fts_accpath, one->fts_level,
+             is_child ? one->fts_namelen : one->fts_pathlen, one->fts_errno,
+             has_stat ? one->fts_statp->st_mode : 0,
+             one->fts_info == FTS_DC ? one->fts_cycle->fts_level : 0);
+}
+
+/* What is done with an entry follows from its path, so that both sides do the same. */
+static unsigned fate(const FTSENT *one, unsigned salt) {
+    const char *path = one->fts_path;
+    for (int at = 0; at < length_of(path); at++) salt = salt * 31 + (unsigned char)path[at];
+    return (salt * 2654435761U >> 7) % 24;
+}
+
+/* Reads a tree, with a look at some directories before, some again, and some not at all. */
+static void read_tree(int side, char *const *paths, int how, order *by, unsigned salt) {
+    const struct tree *calls = &trees[side];
+    errno = 0;
+    void *tree = calls->open(paths, how, by);
+    answer[side] = tree ? 0 : -1;
+    why[side] = tree ? 0 : errno;
+    if (!tree) return;
+    for (FTSENT *one = salt % 3 ? NULL : calls->children(tree, 0); one; one = one->fts_link)
+        write_entry(side, one, 1, how);
+    FTSENT *one = NULL;
+    for (int left = 100; left > 0 && (errno = 0, one = calls->read(tree)) != NULL; left--) {
+        if (strcmp(one->fts_name, "arena") == 0) continue;
+        write_entry(side, one, 0, how);
+        unsigned what = fate(one, salt);
+        if (one->fts_number++ > 0) continue;
+        if (what < 3) {
+            int names = what == 0 ? FTS_NAMEONLY : 0;
+            FTSENT *child = calls->children(tree, names);
+            for (int seen = 0; child; child = child->fts_link) {
+                if (strcmp(child->fts_name, "arena") == 0) continue;
+                write_entry(side, child, 1, how);
+                /* The first one is visited all the same. */
+                if (what == 2 && seen++ > 0) calls->set(tree, child, FTS_SKIP);
+            }
+        } else if (what < 9) {
+            static const int instructions[] = {FTS_AGAIN, FTS_FOLLOW, FTS_FOLLOW, FTS_FOLLOW,
+                                               FTS_SKIP, 99};
+            answer[side] += calls->set(tree, one, instructions[what - 3]);
+        }
+    }
+    if (!one) why[side] = errno;
+    answer[side] += calls->close(tree);
+}
+
+static void read_trees(const char *path, const char *other) {
+    static const int hows[] = {FTS_PHYSICAL, FTS_PHYSICAL, FTS_LOGICAL, FTS_PHYSICAL | FTS_NOSTAT,
+                               FTS_LOGICAL | FTS_NOSTAT, 0, 0x100};
+    static const int more[] = {0,          0,        FTS_COMFOLLOW,
+                               FTS_SEEDOT, FTS_XDEV, FTS_COMFOLLOW | FTS_SEEDOT};
+    char *paths[] = {(char *)path, chance(30) ? (char *)other : NULL, NULL};
+    int how = PICK(hows) | PICK(more);
+    unsigned salt = below(100000);
+    say("fts(\"%s\", \"%s\", %#x, %u)", path, paths[1] ? paths[1] : "", how, salt);
+    for (int side = 0; side < 2; side++) read_tree(side, paths, how, by_name, salt);
+}
+
 static void stream(const char *path) {
     static const char *const modes[] = {"r", "r+", "w", "w+", "a", "a+", "wx", "re", "q", ""};
     const char *mode = PICK(modes);
@@ -145,11 +254,12 @@ static void stream(const char *path) {
         strcpy(text[DENSE], "other bytes");
 }
 
-void call_of_library(const char *path) {
-    switch (below(4)) {
+void call_of_library(const char *path, const char *other) {
+    switch (below(6)) {
     case 0: make_temporary(path); break;
     case 1: resolve(path); break;
     case 2: walk(path); break;
+    case 3: case 4: read_trees(path, other); break;
     default: stream(path);
     }
 }
