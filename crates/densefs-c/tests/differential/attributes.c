@@ -34,7 +34,7 @@ static void set_times(void) {
     struct stat stat[2];
     int at[2], slot = some_slot(at);
     for (int one = 0; one < 2; one++) {
-        times[one].tv_sec = 1000000 + below(1000);
+        times[one].tv_sec = chance(70) ? 1000000 + below(1000) : -(time_t)below(3);
         times[one].tv_nsec = PICK(parts_of_second);
     }
     const struct timespec *given = chance(20) ? NULL : times;
