@@ -28,6 +28,11 @@ impl Table {
         self.row(what, in_words(times_ns, |time| format!("{time:.0} ns")), bound);
     }
 
+    /// Adds counts.
+    pub(crate) fn counts(&mut self, what: &str, bound: &str, counts: &[f64]) {
+        self.row(what, in_words(counts, |count| format!("{count:.0}")), bound);
+    }
+
     /// Adds rates per second, in millions if they are large.
     pub(crate) fn per_second(&mut self, what: &str, bound: &str, rates: &[f64]) {
         let show = |rate: f64| match rate {

@@ -21,10 +21,11 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* These are defined by <time.h>, <sys/stat.h> and <ftw.h>, some only with _GNU_SOURCE. */
+/* These are defined by <time.h>, <sys/stat.h>, <ftw.h> and <fts.h>, some only with _GNU_SOURCE. */
 struct timespec;
 struct statx;
 struct FTW;
+struct _ftsent;
 
 #ifdef __cplusplus
 extern "C" {
@@ -175,6 +176,15 @@ char *dfs_mkdtemp(char *path);
 int dfs_ftw(const char *path, int (*visit)(const char *, const struct stat *, int), int fd_max);
 int dfs_nftw(const char *path, int (*visit)(const char *, const struct stat *, int, struct FTW *),
              int fd_max, int flags);
+
+/* As <fts.h>, whose FTSENT is a struct _ftsent. FTS_NOCHDIR is always set. */
+typedef struct dfs_fts DFS_FTS;
+DFS_FTS *dfs_fts_open(char *const *paths, int options,
+                      int (*compare)(const struct _ftsent **, const struct _ftsent **));
+struct _ftsent *dfs_fts_read(DFS_FTS *stream);
+struct _ftsent *dfs_fts_children(DFS_FTS *stream, int options);
+int dfs_fts_set(DFS_FTS *stream, struct _ftsent *entry, int instruction);
+int dfs_fts_close(DFS_FTS *stream);
 
 /*
  * Streams of <stdio.h>, for all of its functions except fileno and freopen: they have no descriptor

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use std::ffi::c_int;
 
-use densefs_process::{Errno, Stat};
+use densefs_process::{Errno, Stat, time};
 
 /// Sets `errno`; returns the -1 of a call that fails.
 #[cold]
@@ -61,9 +61,8 @@ pub(crate) const DEVICE: u64 = 0xdf5;
 /// `into` must be valid for writing.
 #[inline]
 pub(crate) unsafe fn write_stat(stat: &Stat, into: *mut libc::stat) {
-    const SECOND_NS: u64 = 1_000_000_000;
-    let seconds = |ns: u64| (ns / SECOND_NS).cast_signed();
-    let within = |ns: u64| (ns % SECOND_NS).cast_signed();
+    let seconds = |ns| time::parts(ns).0;
+    let within = |ns| time::parts(ns).1.into();
     const PADDING: usize = offset_of!(libc::stat, st_gid) + size_of::<libc::gid_t>();
     const BEHIND: usize = offset_of!(libc::stat, st_ctime_nsec) + size_of::<i64>();
     // SAFETY: guaranteed by the caller. The bytes that no field covers are after the group and at

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use densefs_process::{Base, Errno, Follow, NewTime, NewTimes, Stat};
+use densefs_process::{Base, Errno, Follow, NewTime, NewTimes, Stat, time};
 
 use crate::answer::{fail, result, write_stat};
 use crate::arguments::{base, follow, is_itself, itself, number, path};
@@ -140,15 +140,14 @@ pub unsafe extern "C" fn dfs_futimens(file: c_int, times: *const libc::timespec)
     }))
 }
 
-fn new_time(time: &libc::timespec) -> Result<NewTime, Errno> {
-    match time.tv_nsec {
+fn new_time(new: &libc::timespec) -> Result<NewTime, Errno> {
+    match new.tv_nsec {
         libc::UTIME_NOW => Ok(NewTime::Now),
         libc::UTIME_OMIT => Ok(NewTime::Same),
-        within @ 0..1_000_000_000 => {
-            let seconds = u64::try_from(time.tv_sec).map_err(|_| Errno::INVAL)?;
-            Ok(NewTime::At(seconds.saturating_mul(1_000_000_000) + within.cast_unsigned()))
-        }
-        _ => Err(Errno::INVAL),
+        within => match u32::try_from(within) {
+            Ok(within @ 0..1_000_000_000) => Ok(NewTime::At(time::from_parts(new.tv_sec, within))),
+            Ok(_) | Err(_) => Err(Errno::INVAL),
+        },
     }
 }
 

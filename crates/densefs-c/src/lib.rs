@@ -20,6 +20,7 @@ pub mod resolved;
 pub mod status;
 pub mod streams;
 pub mod temporary;
+pub mod tree_stream;
 pub mod tree_walk;
 pub mod vectors;
 

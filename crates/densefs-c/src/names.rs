@@ -297,10 +297,13 @@ pub unsafe extern "C" fn dfs_renameat2(
     new: *const c_char,
     how: c_uint,
 ) -> c_int {
+    const NO_REPLACE_WHITEOUT: c_uint = libc::RENAME_NOREPLACE | libc::RENAME_WHITEOUT;
     let how = match how {
         0 => Rename::Replace,
         libc::RENAME_NOREPLACE => Rename::NoReplace,
         libc::RENAME_EXCHANGE => Rename::Exchange,
+        libc::RENAME_WHITEOUT => Rename::Whiteout,
+        NO_REPLACE_WHITEOUT => Rename::NoReplaceWhiteout,
         _ => return fail(libc::EINVAL),
     };
     // SAFETY: guaranteed by the caller.

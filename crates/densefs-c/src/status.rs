@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 
-use densefs_process::{Base, Errno, Stat, Usage};
+use densefs_process::{Base, Errno, Stat, Usage, time};
 
 use crate::answer::{DEVICE, fail, result};
 use crate::arguments::{base, follow, is_itself, itself, number, path};
@@ -56,22 +56,20 @@ fn extended(stat: &Stat) -> libc::statx {
     answer.stx_ino = stat.ino;
     answer.stx_size = stat.size;
     answer.stx_blocks = stat.blocks;
-    answer.stx_atime = time(stat.atime_ns);
-    answer.stx_mtime = time(stat.mtime_ns);
-    answer.stx_ctime = time(stat.ctime_ns);
+    answer.stx_atime = timestamp(stat.atime_ns);
+    answer.stx_mtime = timestamp(stat.mtime_ns);
+    answer.stx_ctime = timestamp(stat.ctime_ns);
     let device = stat.device.into();
     (answer.stx_rdev_major, answer.stx_rdev_minor) = (libc::major(device), libc::minor(device));
     (answer.stx_dev_major, answer.stx_dev_minor) = (libc::major(DEVICE), libc::minor(DEVICE));
     answer
 }
 
-fn time(ns: u64) -> libc::statx_timestamp {
-    const SECOND_NS: u64 = 1_000_000_000;
+fn timestamp(ns: i64) -> libc::statx_timestamp {
     // SAFETY: all zeros is a valid value.
-    let mut time: libc::statx_timestamp = unsafe { std::mem::zeroed() };
-    time.tv_sec = (ns / SECOND_NS).cast_signed();
-    time.tv_nsec = u32::try_from(ns % SECOND_NS).unwrap_or(0);
-    time
+    let mut answer: libc::statx_timestamp = unsafe { std::mem::zeroed() };
+    (answer.tv_sec, answer.tv_nsec) = time::parts(ns);
+    answer
 }
 
 /// How full the arena is.

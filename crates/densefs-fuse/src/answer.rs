@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use densefs::modes::{BLOCKS, CHARACTERS, Caller, DIRECTORY, SYMLINK, TYPE};
-use densefs::{Errno, NewTime, Stat, flags};
+use densefs::{Errno, NewTime, Stat, flags, time};
 use fuser::{
     FileAttr, FileHandle, FileType, Generation, INodeNo, ReplyData, ReplyEmpty, ReplyEntry,
     Request, TimeOrNow,
@@ -41,7 +41,11 @@ pub(crate) fn type_of(mode: u32) -> FileType {
 }
 
 pub(crate) fn attributes(stat: &Stat) -> FileAttr {
-    let time = |ns| SystemTime::UNIX_EPOCH + Duration::from_nanos(ns);
+    let time = |ns: i64| {
+        let distance = Duration::from_nanos(ns.unsigned_abs());
+        let epoch = SystemTime::UNIX_EPOCH;
+        if ns < 0 { epoch - distance } else { epoch + distance }
+    };
     FileAttr {
         ino: INodeNo(stat.ino),
         size: stat.size,
@@ -100,7 +104,14 @@ pub(crate) fn new_time(asked: Option<TimeOrNow>) -> NewTime {
     }
 }
 
-fn nanoseconds(time: SystemTime) -> u64 {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+fn nanoseconds(asked: SystemTime) -> i64 {
+    let (seconds, within) = match asked.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => (i64::try_from(since.as_secs()), since.subsec_nanos()),
+        // For the kernel, nanoseconds count forwards from the second; fuser takes them off.
+        Err(before) => {
+            let before = before.duration();
+            (i64::try_from(before.as_secs()).map(|seconds| -seconds), before.subsec_nanos())
+        }
+    };
+    time::from_parts(seconds.unwrap_or(i64::MAX), within)
 }

@@ -183,6 +183,10 @@ impl Filesystem for FuseServer {
         let how = match how {
             RenameFlags::RENAME_NOREPLACE => Rename::NoReplace,
             RenameFlags::RENAME_EXCHANGE => Rename::Exchange,
+            RenameFlags::RENAME_WHITEOUT => Rename::Whiteout,
+            how if how == RenameFlags::RENAME_NOREPLACE | RenameFlags::RENAME_WHITEOUT => {
+                Rename::NoReplaceWhiteout
+            }
             how if how.is_empty() => Rename::Replace,
             _ => return reply.error(fuser::Errno::EINVAL),
         };

@@ -162,6 +162,11 @@ fn times_and_devices_are_kept() {
         set(at(7, 8), omit);
         assert_eq!(times(), (7, 8, 5, 6));
         assert_eq!(files.stat("file").expect("it is there").atime_ns, 7_000_000_008);
+        set(at(-1, 999_999_999), at(-2_000_000_000, 1));
+        assert_eq!(times(), (-1, 999_999_999, -2_000_000_000, 1));
+        assert_eq!(files.stat("file").expect("it is there").atime_ns, -1);
+        set(at(10_000_000_000, 5), omit);
+        assert_eq!(times().0, 9_223_372_036, "the last second");
         let device = rustix::fs::makedev(259, 70_000);
         for kind in [FileType::CharacterDevice, FileType::BlockDevice] {
             let mode = Mode::from_raw_mode(0o600);

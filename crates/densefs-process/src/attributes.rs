@@ -179,7 +179,7 @@ impl DenseFs {
         base: Base,
         path: &Path,
         follow: Follow,
-        mtime_ns: Option<u64>,
+        mtime_ns: Option<i64>,
     ) -> Result<(), Errno> {
         let changed = mtime_ns.map_or(NewTime::Now, NewTime::At);
         self.set_times(base, path, follow, NewTimes { accessed: NewTime::Same, changed })

@@ -33,7 +33,7 @@ pub use dense_fs::{Base, DenseFs, DirectoryEntry, Usage};
 pub use densefs::modes::Mode;
 pub use densefs::{
     EntrySink, Errno, FileLock, Follow, ListedEntry, LockOwner, NewTime, NewTimes, Owner, Rename,
-    SetAttribute, Stat, Whence, check, flags,
+    SetAttribute, Stat, Whence, check, flags, time,
 };
 pub use extended::XattrTarget;
 pub use file::{ArenaError, NewArena, make};

@@ -316,7 +316,7 @@ fn rename_last(
         return Err(Errno::BUSY);
     }
     if stays(to.name) {
-        return Err(if how == Rename::NoReplace { Errno::EXIST } else { Errno::BUSY });
+        return Err(if how.needs_vacancy() { Errno::EXIST } else { Errno::BUSY });
     }
     if from.is_directory || to.is_directory {
         check_slashes(member, caller, from, to, how)?;
@@ -338,7 +338,7 @@ fn check_slashes(
         return Err(Errno::NOENT);
     }
     match (how, new) {
-        (Rename::NoReplace, Ok(_)) => return Err(Errno::EXIST),
+        (how, Ok(_)) if how.needs_vacancy() => return Err(Errno::EXIST),
         (Rename::Exchange, Err(why)) | (_, Err(why @ Errno::NAMETOOLONG)) => return Err(why),
         (Rename::Exchange, Ok(new)) if to.is_directory && !new.mode.is_directory() => {
             return Err(Errno::NOTDIR);

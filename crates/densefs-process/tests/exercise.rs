@@ -66,7 +66,7 @@ struct Exercised<'f> {
     offsets: [u64; 3],
     model: Vec<u8>,
     /// Its last mtime.
-    mtime_ns: u64,
+    mtime_ns: i64,
     random: Random,
     /// The current operation, for messages.
     said: String,

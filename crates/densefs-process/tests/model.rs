@@ -232,6 +232,7 @@ impl Both {
                     (Rename::Replace, RenameFlags::empty()),
                     (Rename::NoReplace, RenameFlags::NOREPLACE),
                     (Rename::Exchange, RenameFlags::EXCHANGE),
+                    (Rename::Whiteout, RenameFlags::WHITEOUT),
                 ]);
                 let working = Base::Working;
                 (

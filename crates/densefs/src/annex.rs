@@ -112,8 +112,25 @@ impl<'a, S: Seams> Member<'a, S> {
 
 /// When the inode with this body was last accessed, if that has ever been set.
 #[inline(always)]
-pub(crate) fn accessed(line: Line<'_>, body: Line<'_>) -> Option<u64> {
-    if line.is(body) { None } else { body.load(annex::ATIME).checked_sub(1) }
+pub(crate) fn accessed(line: Line<'_>, body: Line<'_>) -> Option<i64> {
+    if line.is(body) { None } else { atime_of(body.load(annex::ATIME)) }
+}
+
+/// Stands for the modification time.
+pub(crate) const NO_ATIME: u64 = 0;
+
+/// A time in the form in which an annex has it: without the one that stands for another.
+pub(crate) fn stored_atime(time: u64) -> u64 {
+    let is_before_1970 = time.cast_signed() < 0;
+    if is_before_1970 { time } else { time + 1 }
+}
+
+fn atime_of(stored: u64) -> Option<i64> {
+    match stored.cast_signed() {
+        0 => None,
+        before @ ..0 => Some(before),
+        after @ 1.. => Some(after - 1),
+    }
 }
 
 /// Bytes in a line.

@@ -271,7 +271,7 @@ pub(crate) mod cell {
     pub(crate) const ENTRIES: Field<u32> = Field::at(8);
     /// Directories only: the parent directory, in the high half.
     pub(crate) const PARENT: Field<u32> = Field::at(12);
-    /// Nanoseconds since 1970.
+    /// Nanoseconds since 1970, negative before.
     pub(crate) const MTIME: Field<u64> = Field::at(16);
     pub(crate) const CTIME: Field<u64> = Field::at(24);
     /// Where its content or its entries are.
@@ -321,7 +321,7 @@ pub(crate) mod annex {
     /// The run with the file's locks, and how many there are; there is no run if that is 0.
     pub(crate) const LOCKS: Field<u32> = Field::at(16);
     pub(crate) const LOCK_COUNT: Field<u32> = Field::at(20);
-    /// When it was last accessed, in nanoseconds since 1970, plus 1; 0 if never set.
+    /// When it was last accessed, in nanoseconds since 1970, plus 1 from 1970 on; 0 if never set.
     pub(crate) const ATIME: Field<u64> = Field::at(24);
 
     /// How many processes have mapped the file.

@@ -55,6 +55,7 @@ mod random;
 mod seams;
 mod space;
 mod stamp;
+pub mod time;
 mod tree;
 mod vectors;
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Library calls of DenseFS, made by a C program, against system calls on tmpfs.
 
-use std::path::Path;
+mod instructions;
+
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context;
@@ -49,7 +51,7 @@ pub(crate) fn measure(table: &mut Table, work: &Path) -> anyhow::Result<()> {
         let times_ns: Vec<_> = rounds.iter().map(|line| line.dense_ns).collect();
         table.times_ns("  by library call", "stated", &times_ns);
     }
-    Ok(())
+    instructions::measure(table, work)
 }
 
 /// The result of one round.
@@ -59,30 +61,46 @@ struct Round {
     plain_ns: f64,
 }
 
-/// Compiles the program against the library built by `make densefs`, and runs it.
-fn run(work: &Path) -> anyhow::Result<Vec<Round>> {
+/// The library built by `make densefs`, and its header.
+fn built() -> anyhow::Result<PathBuf> {
     let built = binary()?.with_file_name("../densefs").canonicalize();
-    let built = built.context("the library is not built: use make densefs")?;
-    let (source, program) = (work.join("calls.c"), work.join("calls"));
-    std::fs::write(&source, include_str!("calls.c"))?;
+    built.context("the library is not built: use make densefs")
+}
+
+/// Compiles a program that calls the library.
+fn compile(work: &Path, name: &str, source: &str) -> anyhow::Result<PathBuf> {
+    let built = built()?;
+    let (text, program) = (work.join(name).with_extension("c"), work.join(name));
+    std::fs::write(&text, source)?;
     let compiled = Command::new("cc")
         .args(["-O2", "-Wall", "-Wno-unused-result", "-D_GNU_SOURCE", "-I"])
         .arg(built.join("include"))
-        .arg(&source)
+        .arg(&text)
         .arg("-o")
         .arg(&program)
         .arg("-L")
         .arg(built.join("lib"))
         .arg("-ldensefs")
         .status()?;
-    anyhow::ensure!(compiled.success(), "cc could not compile the program that calls DenseFS");
-    let (arena, directory) = (work.join("arena"), work.join("plain"));
-    let root = DenseFs::new_root(0o755);
+    anyhow::ensure!(compiled.success(), "cc could not compile the program {name}");
+    Ok(program)
+}
+
+/// Makes an arena for a program.
+fn new_arena(work: &Path) -> anyhow::Result<PathBuf> {
+    let (arena, root) = (work.join("arena"), DenseFs::new_root(0o755));
     make(&arena, &NewArena { overwrites: true, ..NewArena::new(ARENA_BYTES, root) })?;
+    Ok(arena)
+}
+
+/// Runs the program that makes the calls.
+fn run(work: &Path) -> anyhow::Result<Vec<Round>> {
+    let program = compile(work, "calls", include_str!("calls.c"))?;
+    let (arena, directory) = (new_arena(work)?, work.join("plain"));
     std::fs::create_dir_all(&directory)?;
     let ran = Command::new(&program)
         .args([&arena, &directory])
-        .env("LD_LIBRARY_PATH", built.join("lib"))
+        .env("LD_LIBRARY_PATH", built()?.join("lib"))
         .output()?;
     let why = String::from_utf8_lossy(&ran.stderr);
     anyhow::ensure!(ran.status.success(), "the program that calls DenseFS failed: {why}");

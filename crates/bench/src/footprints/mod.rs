@@ -127,7 +127,7 @@ fn last_line(text: &[u8]) -> String {
 }
 
 /// Whether a program can be started here.
-fn has(program: &str) -> bool {
+pub(crate) fn has(program: &str) -> bool {
     let mut command = Command::new(program);
     command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }

@@ -25,8 +25,10 @@ void begin(uint64_t seed);
 /* Makes a random call on both sides; it may also make none. */
 void one_call(void);
 
-/* A call of those that `more.c` knows, with these arguments as far as it needs them. */
-void another_call(const char *path, const char *target, mode_t mode);
+/* Make one of the random calls that are in these files, with these arguments if it needs them. */
+void call_on_attributes(const char *path, mode_t mode);
+void call_on_descriptors(void);
+void call_of_library(const char *path, const char *other);
 
 /* Makes a call on both sides. */
 #define BOTH(linux_call, dense_call)                                                               \
@@ -54,6 +56,8 @@ void keep(void);
 void write_stat(int side, const struct stat *found);
 /* Writes the times that a call was to set, of both files, if it was to set them to a time. */
 void write_times(const struct stat stat[2], const struct timespec times[2]);
+/* Sorts the words that are separated by this character, and separates them by lines. */
+void sort_words(char *words, size_t size, char between);
 int is_special(int directory, const char *path);
 
 #endif

@@ -248,7 +248,10 @@ void one_call(void) {
     }
     case 18: case 19: case 20: {
         static const unsigned hows[] = {0, 0, 0, 0, RENAME_NOREPLACE, RENAME_EXCHANGE,
-                                        RENAME_NOREPLACE | RENAME_EXCHANGE, 8};
+                                        RENAME_NOREPLACE | RENAME_EXCHANGE,
+                                        RENAME_WHITEOUT,
+                                        RENAME_WHITEOUT | RENAME_NOREPLACE,
+                                        RENAME_WHITEOUT | RENAME_EXCHANGE, 8};
         unsigned how = PICK(hows);
         slot = some_directory(at);
         other = some_directory(to);
@@ -276,9 +279,11 @@ void one_call(void) {
     }
     case 26: {
         static const long parts[] = {0, 5, 999999999, 1000000000, UTIME_NOW, UTIME_OMIT, -1};
+        static const time_t seconds[] = {1000000, 1000001, 2000000, 0,          -1,
+                                         -2,      -300000, 999999,  -9223372035, 9223372035};
         struct timespec times[2];
         for (int one = 0; one < 2; one++) {
-            times[one].tv_sec = chance(85) ? 1000000 + below(1000) : 0;
+            times[one].tv_sec = PICK(seconds);
             times[one].tv_nsec = PICK(parts);
         }
         int flags = chance(30) ? AT_SYMLINK_NOFOLLOW : chance(5) ? 1 : 0;
@@ -477,7 +482,11 @@ void one_call(void) {
         if (dense) dfs_closedir(dense);
         break;
     }
-    default:
-        another_call(path, target, mode);
+    default: {
+        unsigned kind = below(32);
+        if (kind < 14) call_on_attributes(path, mode);
+        else if (kind < 26) call_on_descriptors();
+        else call_of_library(path, target);
+    }
     }
 }

@@ -1,5 +1,5 @@
-//! How many cache lines each call touches, compared with docs/densefs.md: counted in a trace of a C
-//! program that calls the library as it is shipped.
+//! How many instructions each call executes and how many cache lines it touches, compared with
+//! docs/densefs.md: counted in a trace of a C program that calls the library as it is shipped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,35 +11,47 @@ use footprint::trace::{Nameless, Region};
 
 use crate::{installed, new_arena};
 
-/// How many cache lines a call touches.
+/// What a call does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Lines {
+struct Counts {
     instructions: u64,
-    data: u64,
+    instruction_lines: u64,
+    data_lines: u64,
 }
 
-impl Lines {
+impl Counts {
     /// The most that may be counted if this is in the table. Code moves whenever anything changes.
     fn bound(self) -> Self {
-        let bound = |lines: u64| lines + lines / 8 + 1;
-        Self { instructions: bound(self.instructions), data: bound(self.data) }
+        self.map(|count| count + count / 8 + 1)
+    }
+
+    fn map(self, change: fn(u64) -> u64) -> Self {
+        Self {
+            instructions: change(self.instructions),
+            instruction_lines: change(self.instruction_lines),
+            data_lines: change(self.data_lines),
+        }
     }
 
     fn are_within(self, bound: Self) -> bool {
-        self.instructions <= bound.instructions && self.data <= bound.data
+        self.instructions <= bound.instructions
+            && self.instruction_lines <= bound.instruction_lines
+            && self.data_lines <= bound.data_lines
     }
 }
 
 /// The rows of the table in docs/densefs.md, in the order of the program's calls.
-fn table() -> Vec<(String, Lines)> {
+fn table() -> Vec<(String, Counts)> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/densefs.md");
     let text = fs::read_to_string(docs).expect("it is in the tree");
-    let rows = text.lines().skip_while(|line| !line.starts_with("| call | instruction lines"));
+    let rows = text.lines().skip_while(|line| !line.starts_with("| call | instructions |"));
     let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
     rows.map(|row| {
         let cells: Vec<_> = row.split('|').map(str::trim).collect();
-        let lines = |cell: usize| cells[cell].parse().expect("a number of lines");
-        (cells[1].to_owned(), Lines { instructions: lines(2), data: lines(3) })
+        let count = |cell: usize| cells[cell].replace(',', "").parse().expect("a number");
+        let counts =
+            Counts { instructions: count(2), instruction_lines: count(3), data_lines: count(4) };
+        (cells[1].to_owned(), counts)
     })
     .collect()
 }
@@ -84,24 +96,25 @@ fn trace(offset: &Path) -> PathBuf {
     trace
 }
 
-/// For each call, the median of its repetitions.
-fn count_lines(trace: &Path) -> Vec<Lines> {
+/// For each call, the medians of its repetitions.
+fn count(trace: &Path) -> Vec<Counts> {
     let mut calls: BTreeMap<u16, Vec<Figures>> = BTreeMap::new();
     for one in footprint_study::regions(trace, Nameless, None).expect("the trace is whole") {
         if let Region::Marked { operation, .. } = one.region {
             calls.entry(operation).or_default().push(one.figures);
         }
     }
-    let middle = |figures: &[Figures], lines: fn(&Figures) -> u64| {
-        let mut all: Vec<_> = figures.iter().map(lines).collect();
+    let middle = |figures: &[Figures], count: fn(&Figures) -> u64| {
+        let mut all: Vec<_> = figures.iter().map(count).collect();
         all.sort_unstable();
         all[(all.len() - 1) / 2]
     };
-    let lines = |figures: &Vec<Figures>| Lines {
-        instructions: middle(figures, |figures| figures.instruction_lines),
-        data: middle(figures, |figures| figures.data_lines),
+    let counts = |figures: &Vec<Figures>| Counts {
+        instructions: middle(figures, |figures| figures.instructions),
+        instruction_lines: middle(figures, |figures| figures.instruction_lines),
+        data_lines: middle(figures, |figures| figures.data_lines),
     };
-    calls.values().map(lines).collect()
+    calls.values().map(counts).collect()
 }
 
 fn can_trace() -> bool {
@@ -110,7 +123,7 @@ fn can_trace() -> bool {
 }
 
 #[test]
-fn calls_touch_no_more_lines_than_the_table_says() {
+fn calls_do_no_more_than_the_table_says() {
     if !can_trace() {
         eprintln!("skipped: there is no qemu-x86_64 here, or it takes no plugins");
         return;
@@ -120,22 +133,25 @@ fn calls_touch_no_more_lines_than_the_table_says() {
         eprintln!("skipped: rustup's component llvm-tools is not installed");
         return;
     }
-    let counted = count_lines(&trace(offset.path()));
+    let counted = count(&trace(offset.path()));
     let table = table();
     assert_eq!(counted.len(), table.len(), "each row of the table is a call of the program");
     let mut are_within = true;
     for ((call, said), counted) in table.iter().zip(counted) {
-        println!("| {call} | {} | {} |", counted.instructions, counted.data);
+        let Counts { instructions, instruction_lines, data_lines } = counted;
+        println!("| {call} | {instructions} | {instruction_lines} | {data_lines} |");
         are_within &= counted.are_within(said.bound());
     }
-    assert!(are_within, "more lines than docs/densefs.md says; what was counted is above");
+    assert!(are_within, "more than docs/densefs.md says; what was counted is above");
 }
 
 #[test]
 fn what_is_beyond_the_table_is_noticed() {
-    let said = Lines { instructions: 40, data: 20 };
+    let said = Counts { instructions: 400, instruction_lines: 40, data_lines: 20 };
+    let most = Counts { instructions: 451, instruction_lines: 46, data_lines: 23 };
     assert!(said.are_within(said.bound()));
-    assert!(Lines { instructions: 46, data: 23 }.are_within(said.bound()));
-    assert!(!Lines { instructions: 47, data: 20 }.are_within(said.bound()));
-    assert!(!Lines { instructions: 40, data: 24 }.are_within(said.bound()));
+    assert!(most.are_within(said.bound()));
+    assert!(!Counts { instructions: 452, ..most }.are_within(said.bound()));
+    assert!(!Counts { instruction_lines: 47, ..most }.are_within(said.bound()));
+    assert!(!Counts { data_lines: 24, ..most }.are_within(said.bound()));
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use densefs::arena::LINE_BYTES;
 use densefs::modes::{DIRECTORY, FIFO, FILE, SOCKET, SYMLINK, TYPE, is_device};
-use densefs::{Errno, Follow, SIZE_MAX, Stat, Whence, flags};
+use densefs::{Errno, Follow, SIZE_MAX, Stat, Whence, flags, time};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
 use super::attributes::Attributes;
@@ -229,9 +229,9 @@ impl Export<'_> {
             let permissions = Permissions::from_mode(stat.mode.mode & 0o7777);
             fs::set_permissions(target, permissions).map_err(outside(target))?;
         }
-        let time = |ns: u64| Timespec {
-            tv_sec: (ns / 1_000_000_000).cast_signed(),
-            tv_nsec: (ns % 1_000_000_000).cast_signed(),
+        let time = |ns| {
+            let (tv_sec, within) = time::parts(ns);
+            Timespec { tv_sec, tv_nsec: within.into() }
         };
         let (last_access, last_modification) = (time(stat.atime_ns), time(stat.mtime_ns));
         let times = Timestamps { last_access, last_modification };

@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use densefs::modes::{DIRECTORY, FILE, SYMLINK, TYPE};
-use densefs::{Errno, Follow, Owner, flags};
+use densefs::{Errno, Follow, Owner, flags, time};
 use rustix::fs::{SeekFrom, seek};
 
 use super::attributes::Attributes;
@@ -159,8 +159,9 @@ impl Import<'_> {
             let set = self.files.set_mode(Base::Working, target, metadata.mode() & 0o7777);
             set.map_err(inside(path))?;
         }
-        let (mtime_ns, is_kept) = nanoseconds(metadata.mtime(), metadata.mtime_nsec());
-        if !is_kept {
+        let within = u32::try_from(metadata.mtime_nsec()).unwrap_or(0);
+        let mtime_ns = time::from_parts(metadata.mtime(), within);
+        if time::parts(mtime_ns) != (metadata.mtime(), within) {
             self.copied.times.add(|| source.display().to_string());
         }
         let set = self.files.set_mtime(Base::Working, target, Follow::No, Some(mtime_ns));
@@ -220,27 +221,5 @@ fn read_at(file: &fs::File, into: &mut [u8], offset: u64) -> io::Result<usize> {
             Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
             done => return done,
         }
-    }
-}
-
-/// A time as an arena has it, or the closest one that it can have; whether it is the same.
-fn nanoseconds(seconds: i64, within: i64) -> (u64, bool) {
-    let exact = i128::from(seconds) * 1_000_000_000 + i128::from(within);
-    let kept = u64::try_from(exact.clamp(0, u64::MAX.into())).unwrap_or(0);
-    (kept, i128::from(kept) == exact)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_outside_are_the_closest_inside() {
-        assert_eq!(nanoseconds(1, 2), (1_000_000_002, true));
-        assert_eq!(nanoseconds(0, 0), (0, true));
-        // Half a second before 1970: the nanoseconds count forwards.
-        assert_eq!(nanoseconds(-1, 500_000_000), (0, false));
-        assert_eq!(nanoseconds(i64::MIN, 0), (0, false));
-        assert_eq!(nanoseconds(i64::MAX, 999_999_999), (u64::MAX, false));
     }
 }

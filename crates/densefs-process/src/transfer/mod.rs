@@ -30,7 +30,7 @@ pub struct CopyTotals {
     pub devices: Lost,
     /// Extended attributes that could not be kept.
     pub attributes: Lost,
-    /// Files whose times could not be kept: an arena has none before 1970 or after 2554.
+    /// Files whose times could not be kept: an arena has none before 1677 or after 2262.
     pub times: Lost,
     /// What else could not be copied, or only in part.
     pub failures: Failures,

@@ -206,7 +206,7 @@ fn what_is_whole_can_be_exported_even_if_it_is_extreme() {
     let largest = files.open("largest", how, 0o600).expect("there is room");
     files.truncate_descriptor(largest.descriptor(), SIZE_MAX).expect("it has no content");
     files.write_to(largest.descriptor(), SIZE_MAX - 4_096, &[1; 4_096]).expect("there is room");
-    let times = NewTimes { accessed: NewTime::At(0), changed: NewTime::At(u64::MAX) };
+    let times = NewTimes { accessed: NewTime::At(0), changed: NewTime::At(i64::MIN) };
     let at = std::path::Path::new("largest");
     files.set_times(Base::Working, at, Follow::No, times).expect("it is ours");
     drop(largest);

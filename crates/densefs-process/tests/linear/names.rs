@@ -118,6 +118,7 @@ impl Names {
                 return Err(libc::EISDIR);
             }
             (Rename::Replace, Some(_)) | (Rename::Replace | Rename::NoReplace, None) => {}
+            (Rename::Whiteout | Rename::NoReplaceWhiteout, _) => unreachable!("none is drawn"),
         }
         (self.0[from], self.0[to]) = (None, Some(source));
         Ok(())
@@ -221,6 +222,8 @@ fn act_outside(place: &Path, act: &Act) -> Outcome {
                 Rename::Replace => RenameFlags::empty(),
                 Rename::NoReplace => RenameFlags::NOREPLACE,
                 Rename::Exchange => RenameFlags::EXCHANGE,
+                Rename::Whiteout => RenameFlags::WHITEOUT,
+                Rename::NoReplaceWhiteout => RenameFlags::NOREPLACE | RenameFlags::WHITEOUT,
             };
             ours(renameat_with(CWD, at(from), CWD, at(to), how))
         }

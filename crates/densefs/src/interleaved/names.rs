@@ -133,6 +133,7 @@ const B_OVER_A: Act = |one| rename(one, "b", "a", Rename::Replace);
 const A_INTO_D: Act = |one| rename(one, "a", "d/a", Rename::Replace);
 const OUT_OF_D: Act = |one| rename(one, "d/a", "b", Rename::Replace);
 const EXCHANGE: Act = |one| rename(one, "b", "d/a", Rename::Exchange);
+const WHITEOUT: Act = |one| rename(one, "a", "d/a", Rename::Whiteout);
 const LINK_A: Act = |one| link(one, "a", "d/e");
 const LINK_C: Act = |one| link(one, "a", "c");
 const STAT_A: Act = |one| stat(one, "a");
@@ -146,7 +147,7 @@ const MAKE_BELOW_D: Act = |one| make_directory(one, "d/e");
 const D_TO_C: Act = |one| rename(one, "d", "c", Rename::NoReplace);
 
 /// What two threads do at the same time.
-const PAIRS: [(&str, &[&[Act]]); 16] = [
+const PAIRS: [(&str, &[&[Act]]); 17] = [
     ("both make a name", &[&[MAKE_C], &[MAKE_C]]),
     ("one makes a name that another's gets", &[&[MAKE_C], &[A_TO_C]]),
     ("a file gets another name and none", &[&[A_TO_C], &[REMOVE_A]]),
@@ -156,6 +157,7 @@ const PAIRS: [(&str, &[&[Act]]); 16] = [
     ("a link to what has its name", &[&[LINK_C], &[A_TO_C]]),
     ("in and out of a directory", &[&[A_INTO_D], &[OUT_OF_D]]),
     ("an exchange with what comes", &[&[EXCHANGE], &[A_INTO_D]]),
+    ("a whiteout for what goes", &[&[WHITEOUT], &[A_OVER_B, STAT_A]]),
     ("names in a directory that goes", &[&[EMPTY_D, REMOVE_D], &[MAKE_IN_D]]),
     ("a directory in one that goes", &[&[EMPTY_D, REMOVE_D], &[MAKE_BELOW_D]]),
     ("a directory that gets another name", &[&[D_TO_C], &[MAKE_IN_D, GLANCE_E]]),
@@ -187,7 +189,7 @@ fn three_that_want_the_same_names_do_so_one_after_another() {
 
 #[test]
 fn whatever_three_do_is_done_one_after_another() {
-    const ACTS: [Act; 20] = [
+    const ACTS: [Act; 21] = [
         list,
         MAKE_C,
         REMOVE_A,
@@ -197,6 +199,7 @@ fn whatever_three_do_is_done_one_after_another() {
         A_INTO_D,
         OUT_OF_D,
         EXCHANGE,
+        WHITEOUT,
         LINK_A,
         LINK_C,
         STAT_A,

@@ -1,6 +1,6 @@
 //! Changing attributes of inodes, and the path of a directory.
 
-use crate::annex::Inode;
+use crate::annex::{Inode, NO_ATIME, stored_atime};
 use crate::arena::Ref;
 use crate::errno::Errno;
 use crate::layout::{annex, cell};
@@ -26,7 +26,7 @@ pub enum NewTime {
     /// The current time.
     Now,
     /// This time, in nanoseconds since 1970.
-    At(u64),
+    At(i64),
 }
 
 impl NewTime {
@@ -34,7 +34,7 @@ impl NewTime {
         match self {
             Self::Same => None,
             Self::Now => Some(now),
-            Self::At(time) => Some(time),
+            Self::At(time) => Some(time.cast_unsigned()),
         }
     }
 }
@@ -101,7 +101,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::CORRUPT`] if the arena is corrupt.
-    pub fn set_mtime(&self, node: Node, mtime_ns: u64) -> Result<(), Errno> {
+    pub fn set_mtime(&self, node: Node, mtime_ns: i64) -> Result<(), Errno> {
         self.set_times(node, NewTimes { accessed: NewTime::Same, changed: NewTime::At(mtime_ns) })
     }
 
@@ -139,8 +139,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let changed = times.changed.resolve(now).unwrap_or_else(|| inode.line.load(cell::MTIME));
         if let Some(accessed) = times.accessed.resolve(now) {
             // No access time of its own: it is the modification time.
-            let own = if accessed == changed { 0 } else { accessed.wrapping_add(1) };
-            if own != 0 {
+            let own = if accessed == changed { NO_ATIME } else { stored_atime(accessed) };
+            if own != NO_ATIME {
                 inode = self.with_annex(inode, Ref::NONE)?;
             }
             if inode.has_annex() {

@@ -4,7 +4,7 @@ use super::{EntryName, LINKS_MAX, Parent, Stat};
 use crate::arena::{Line, Ref, Word};
 use crate::directory::Search;
 use crate::errno::Errno;
-use crate::layout::cell;
+use crate::layout::{cell, superblock};
 use crate::member::{Member, Node};
 use crate::modes::{
     CHARACTERS, Caller, DIRECTORY, FILE, Mode, SETGID, SYMLINK, TYPE, WRITE, is_device,
@@ -213,6 +213,41 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(at)
     }
 
+    /// Makes sure that the table of modes needs no more room for a whiteout in this directory: the
+    /// lock for that would be one too many later. The log must be empty.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn ready_for_whiteout(
+        &self,
+        caller: &Caller<'_>,
+        parent: &Parent<'a>,
+    ) -> Result<(), Errno> {
+        self.index_of(inherited(caller, parent.mode, CHARACTERS))?;
+        if self.holds(self.line(superblock::MODES)?) {
+            self.unlock();
+        }
+        Ok(())
+    }
+
+    /// Makes a device with the number 0, which marks a name in an overlay as removed. `run` was
+    /// obtained for the name, which the caller enters in the directory. The log must be empty.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn make_whiteout(
+        &self,
+        caller: &Caller<'_>,
+        parent: &Parent<'a>,
+        name: &Name<'_>,
+        run: Ref,
+        now: u64,
+    ) -> Result<Ref, Errno> {
+        let new = NewInode { mode: CHARACTERS, content: &[], device: 0, opens: 0 };
+        let index = self.index_of(inherited(caller, parent.mode, new.mode))?;
+        let at = self.make_inode(parent, index, &new, Ref::NONE, now)?;
+        self.fill_name(self.line(at)?, name, run)?;
+        Ok(at)
+    }
+
     /// Gives an inode an additional name.
     ///
     /// # Errors
@@ -287,6 +322,14 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline]
     pub(super) fn obtain_name(&self, name: &Name<'_>) -> Result<Ref, Errno> {
         if name.is_short() { Ok(Ref::NONE) } else { self.obtain_run(name.lines()) }
+    }
+
+    /// Like [`Self::obtain_name`], but another run than `other`, which is needed as well.
+    pub(super) fn obtain_name_besides(&self, name: &Name<'_>, other: Ref) -> Result<Ref, Errno> {
+        if name.is_short() {
+            return Ok(Ref::NONE);
+        }
+        self.obtain_run_besides(name.lines(), &[other])
     }
 
     /// Writes a name to a cell that nobody can reach, and takes the run for a long one.

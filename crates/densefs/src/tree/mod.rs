@@ -53,11 +53,11 @@ pub struct Stat {
     pub blocks: u64,
     /// The access time, in nanoseconds since 1970. It is the modification time unless it has been
     /// set.
-    pub atime_ns: u64,
+    pub atime_ns: i64,
     /// The modification time, in nanoseconds since 1970.
-    pub mtime_ns: u64,
+    pub mtime_ns: i64,
     /// The time of the last change of content or attributes, in nanoseconds since 1970.
-    pub ctime_ns: u64,
+    pub ctime_ns: i64,
 }
 
 /// The name of an entry, which need not exist, and its directory.
@@ -122,7 +122,7 @@ impl<'a, S: Seams> Member<'a, S> {
         } else {
             (line.load(cell::SIZE), self.content_lines(body)?)
         };
-        let mtime_ns = line.load(cell::MTIME);
+        let mtime_ns = line.load(cell::MTIME).cast_signed();
         Ok(Stat {
             ino: self.ino_at(at),
             mode,
@@ -132,7 +132,7 @@ impl<'a, S: Seams> Member<'a, S> {
             blocks: (u64::from(lines) * LINE_BYTES as u64).div_ceil(512),
             atime_ns: accessed(line, body).unwrap_or(mtime_ns),
             mtime_ns,
-            ctime_ns: line.load(cell::CTIME),
+            ctime_ns: line.load(cell::CTIME).cast_signed(),
         })
     }
 

@@ -22,6 +22,22 @@ pub enum Rename {
     NoReplace,
     /// It gets the old name: `RENAME_EXCHANGE`.
     Exchange,
+    /// It is replaced, and a whiteout gets the old name: `RENAME_WHITEOUT`. That is a device with
+    /// the number 0, which marks a name in an overlay as removed.
+    Whiteout,
+    /// It stays, and the call fails; otherwise a whiteout gets the old name: both flags.
+    NoReplaceWhiteout,
+}
+
+impl Rename {
+    /// Whether the new name must not be taken.
+    pub fn needs_vacancy(self) -> bool {
+        matches!(self, Self::NoReplace | Self::NoReplaceWhiteout)
+    }
+
+    fn leaves_whiteout(self) -> bool {
+        matches!(self, Self::Whiteout | Self::NoReplaceWhiteout)
+    }
 }
 
 /// An entry and its inode, which is locked.
@@ -40,6 +56,13 @@ struct RenameEnds<'a, 'n> {
     to: Parent<'a>,
     old: Name<'n>,
     new: Name<'n>,
+}
+
+/// The runs obtained for long names: the new one, and that of a whiteout, if there is to be one.
+#[derive(Clone, Copy, Debug)]
+struct NameRuns {
+    new: Ref,
+    whiteout: Option<Ref>,
 }
 
 impl RenameEnds<'_, '_> {
@@ -70,7 +93,7 @@ impl<'a, S: Seams> Member<'a, S> {
         new: EntryName<'_>,
         how: Rename,
     ) -> Result<(), Errno> {
-        let taken = if how == Rename::NoReplace { Errno::EXIST } else { Errno::BUSY };
+        let taken = if how.needs_vacancy() { Errno::EXIST } else { Errno::BUSY };
         let (from, to) = (old.directory, new.directory);
         let old_name = match self.new_name(old.name, Errno::BUSY) {
             Err(_) if matches!(new.name, b"." | b"..") && !matches!(old.name, b"." | b"..") => {
@@ -82,12 +105,15 @@ impl<'a, S: Seams> Member<'a, S> {
             Err(Errno::NAMETOOLONG) => return Err(self.why_too_long(caller, old)),
             new_name => new_name?,
         };
-        self.ready(0)?;
+        self.ready(u32::from(how.leaves_whiteout()))?;
         let done = self.lock_both(caller, from, to).and_then(|(from, to)| {
             let ends = RenameEnds { from, to, old: old_name, new: new_name };
             match how {
                 Rename::Exchange => self.exchange(caller, &ends),
-                Rename::Replace | Rename::NoReplace => self.move_entry(caller, &ends, how),
+                Rename::Replace
+                | Rename::NoReplace
+                | Rename::Whiteout
+                | Rename::NoReplaceWhiteout => self.move_entry(caller, &ends, how),
             }
         });
         self.conclude(done.is_ok());
@@ -188,29 +214,46 @@ impl<'a, S: Seams> Member<'a, S> {
             match self.search(ends.to.at, ends.to.line, &ends.new)? {
                 Search::Found(target) => break (source, target),
                 Search::Vacant(vacancy) => {
-                    let run = self.obtain_name(&ends.new)?;
+                    let runs = self.obtain_names(caller, ends, how)?;
                     self.check_ends(ends, &source, None)?;
                     let source = self.side(source)?;
-                    return self.move_to_new(caller, ends, &source, &vacancy, run);
+                    return self.move_to_new(caller, ends, &source, &vacancy, runs);
                 }
                 // Growing the table moves both entries.
                 Search::Full => {
-                    let run = self.obtain_name(&ends.new)?;
-                    self.grow(ends.to.at, ends.to.line, &[run])?;
+                    let runs = self.obtain_names(caller, ends, how)?;
+                    let others = [runs.new, runs.whiteout.unwrap_or(Ref::NONE)];
+                    self.grow(ends.to.at, ends.to.line, &others)?;
                 }
             }
         };
-        if how == Rename::NoReplace {
+        if how.needs_vacancy() {
             return Err(Errno::EXIST);
         }
         self.check_ends(ends, &source, Some(&target))?;
         if self.inode_of(&source)?.0 == self.inode_of(&target)?.0 {
             return Ok(());
         }
-        let is_short = ends.new.is_short();
-        let run = if is_short { Ref::NONE } else { self.obtain_run(ends.new.lines())? };
+        let runs = self.obtain_names(caller, ends, how)?;
         let (source, target) = self.sides(source, target)?;
-        self.move_over(caller, ends, &source, &target, run)
+        self.move_over(caller, ends, &source, &target, runs)
+    }
+
+    /// Makes sure that the runs for long names are in stock.
+    #[inline]
+    fn obtain_names(
+        &self,
+        caller: &Caller<'_>,
+        ends: &RenameEnds<'a, '_>,
+        how: Rename,
+    ) -> Result<NameRuns, Errno> {
+        let is_left = how.leaves_whiteout();
+        if is_left {
+            self.ready_for_whiteout(caller, &ends.from)?;
+        }
+        let new = self.obtain_name(&ends.new)?;
+        let whiteout = is_left.then(|| self.obtain_name_besides(&ends.old, new)).transpose()?;
+        Ok(NameRuns { new, whiteout })
     }
 
     /// Checks that no directory would move into itself, and that no directory above the source
@@ -242,7 +285,7 @@ impl<'a, S: Seams> Member<'a, S> {
         ends: &RenameEnds<'a, '_>,
         source: &LockedEntry<'a>,
         vacancy: &Vacancy,
-        run: Ref,
+        runs: NameRuns,
     ) -> Result<(), Errno> {
         self.check_source(caller, ends, source)?;
         ends.check_move(caller, source)?;
@@ -252,21 +295,57 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::MLINK);
         }
         let now = self.seams().now_ns();
-        self.put_name(source, &ends.new, run)?;
+        let whiteout = self.whiteout(caller, ends, runs.whiteout, now)?;
+        self.put_name(source, &ends.new, runs.new)?;
         self.place_entry(vacancy, source.entry.cell);
         let entries = ends.from.entries();
         if ends.is_across() {
-            let left = entries.wrapping_sub(1);
-            self.clear_entry(ends.from.at, ends.from.line, &source.entry, left)?;
-            self.put(ends.from.at, cell::ENTRIES, left);
+            self.leave(ends, source, whiteout, entries.wrapping_sub(1))?;
             self.put(ends.to.at, cell::ENTRIES, ends.to.entries().wrapping_add(1));
             if is_directory {
                 self.put(ends.to.at, cell::LINKS, to_links.wrapping_add(1));
             }
         } else {
-            self.clear_entry(ends.from.at, ends.from.line, &source.entry, entries)?;
+            self.leave(ends, source, whiteout, entries)?;
         }
         self.arrive(ends, source, now);
+        Ok(())
+    }
+
+    /// Makes the whiteout that is to get the old name, if there is to be one.
+    #[inline]
+    fn whiteout(
+        &self,
+        caller: &Caller<'_>,
+        ends: &RenameEnds<'a, '_>,
+        run: Option<Ref>,
+        now: u64,
+    ) -> Result<Ref, Errno> {
+        let Some(run) = run else { return Ok(Ref::NONE) };
+        self.make_whiteout(caller, &ends.from, &ends.old, run, now)
+    }
+
+    /// Logs that the entry leaves its directory, in which `left` others remain, or that a whiteout
+    /// takes its place.
+    #[inline]
+    fn leave(
+        &self,
+        ends: &RenameEnds<'a, '_>,
+        source: &LockedEntry<'a>,
+        whiteout: Ref,
+        left: u32,
+    ) -> Result<(), Errno> {
+        let Parent { at, line, .. } = ends.from;
+        let left = if whiteout.is_some() {
+            self.replace_entry(at, line, &source.entry, whiteout)?;
+            left.wrapping_add(1)
+        } else {
+            self.clear_entry(at, line, &source.entry, left)?;
+            left
+        };
+        if left != ends.from.entries() {
+            self.put(at, cell::ENTRIES, left);
+        }
         Ok(())
     }
 
@@ -277,7 +356,7 @@ impl<'a, S: Seams> Member<'a, S> {
         ends: &RenameEnds<'a, '_>,
         source: &LockedEntry<'a>,
         target: &LockedEntry<'a>,
-        run: Ref,
+        runs: NameRuns,
     ) -> Result<(), Errno> {
         self.check_source(caller, ends, source)?;
         may_remove(ends.to.mode, target.mode, caller)?;
@@ -291,11 +370,10 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::NOTEMPTY);
         }
         let now = self.seams().now_ns();
-        self.put_name(source, &ends.new, run)?;
+        let whiteout = self.whiteout(caller, ends, runs.whiteout, now)?;
+        self.put_name(source, &ends.new, runs.new)?;
         self.replace_entry(ends.to.at, ends.to.line, &target.entry, source.entry.cell)?;
-        let left = ends.from.entries().wrapping_sub(1);
-        self.clear_entry(ends.from.at, ends.from.line, &source.entry, left)?;
-        self.put(ends.from.at, cell::ENTRIES, left);
+        self.leave(ends, source, whiteout, ends.from.entries().wrapping_sub(1))?;
         self.drop_name(&target.entry, target.at)?;
         self.lose_link(target.at, target.inode, target.mode, now)?;
         if !ends.is_across() && target.mode.is_directory() {

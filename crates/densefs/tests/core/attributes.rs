@@ -107,8 +107,12 @@ fn a_time_of_access_that_is_set_stays() {
             assert_eq!(times(), (0, 8));
             touch(to(NewTime::Same, NewTime::At(9)));
             assert_eq!(times(), (0, 9));
-            touch(to(NewTime::At(u64::MAX - 1), NewTime::Now));
-            assert!(times().0 == u64::MAX - 1 && times().1 != 9);
+            touch(to(NewTime::At(-1), NewTime::At(-2)));
+            assert_eq!(times(), (-1, -2));
+            touch(to(NewTime::At(i64::MIN), NewTime::At(-1)));
+            assert_eq!(times(), (i64::MIN, -1));
+            touch(to(NewTime::At(i64::MAX - 1), NewTime::Now));
+            assert!(times().0 == i64::MAX - 1 && times().1 > 0);
             touch(to(NewTime::Now, NewTime::Now));
             assert_eq!(times().0, times().1);
             let before = member.stat(node).expect("it is open");

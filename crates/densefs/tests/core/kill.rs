@@ -22,8 +22,9 @@ pub(crate) struct Case {
 }
 
 const LONG: &[u8] = &[b'l'; 255];
+const WHITEOUT: Rename = Rename::Whiteout;
 
-pub(crate) const CASES: [Case; 18] = [
+pub(crate) const CASES: [Case; 22] = [
     Case { what: "the second name, which takes a table", entries: 0, steps: 1, act: make },
     Case { what: "a table grows", entries: 11, steps: 1, act: make },
     Case { what: "a table of several pages grows", entries: 9 * 128 - 1, steps: 1, act: make },
@@ -62,6 +63,20 @@ pub(crate) const CASES: [Case; 18] = [
     Case { what: "a directory moves", entries: 5, steps: 1, act: directory_across },
     Case { what: "a rename across, over", entries: 5, steps: 1, act: across_over },
     Case { what: "an exchange across", entries: 5, steps: 1, act: exchange },
+    Case {
+        what: "a rename that leaves a whiteout",
+        entries: 5,
+        steps: 1,
+        act: |one, at| one.rename_at(&Caller::ROOT, entry(&at, b"3"), entry(&at, LONG), WHITEOUT),
+    },
+    Case {
+        what: "a whiteout, for which a table grows",
+        entries: 11,
+        steps: 1,
+        act: |one, at| one.rename_at(&Caller::ROOT, entry(&at, b"3"), entry(&at, b"new"), WHITEOUT),
+    },
+    Case { what: "a whiteout as the only name", entries: 5, steps: 2, act: lonely_whiteout },
+    Case { what: "a whiteout across, over", entries: 5, steps: 1, act: whiteout_across },
 ];
 
 fn make(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
@@ -118,6 +133,20 @@ fn across_over(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
 fn exchange(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
     in_sub(member, at, |sub| {
         member.rename_at(&Caller::ROOT, entry(&at, b"3"), entry(&sub, b"1"), Rename::Exchange)
+    })
+}
+
+/// The directory has one name, which is not in a table, and a whiteout takes its place.
+fn lonely_whiteout(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
+    in_sub(member, at, |sub| {
+        member.remove_at(&Caller::ROOT, sub, b"1", Remove::Directory)?;
+        member.rename_at(&Caller::ROOT, entry(&sub, b"0"), entry(&at, b"new"), WHITEOUT)
+    })
+}
+
+fn whiteout_across(member: &Member<'_, &World>, at: Node) -> Result<(), Errno> {
+    in_sub(member, at, |sub| {
+        member.rename_at(&Caller::ROOT, entry(&at, b"3"), entry(&sub, b"0"), WHITEOUT)
     })
 }
 

@@ -19,7 +19,13 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     let name = 0..40_u8;
-    let how = prop_oneof![Just(Rename::Replace), Just(Rename::NoReplace), Just(Rename::Exchange)];
+    let how = prop_oneof![
+        Just(Rename::Replace),
+        Just(Rename::NoReplace),
+        Just(Rename::Exchange),
+        Just(Rename::Whiteout),
+        Just(Rename::NoReplaceWhiteout),
+    ];
     let what = prop_oneof![Just(Remove::Name), Just(Remove::Directory)];
     prop_oneof![
         3 => (name.clone(), any::<bool>())
@@ -103,25 +109,32 @@ impl Model {
         let target = self.names.get(&to).copied();
         match (how, target) {
             (Rename::Exchange, None) => return Err(Errno::NOENT),
-            (Rename::NoReplace, Some(_)) => return Err(Errno::EXIST),
+            (how, Some(_)) if how.needs_vacancy() => return Err(Errno::EXIST),
             (_, Some(target)) if target == source => return Ok(()),
             (Rename::Exchange, Some(target)) => {
                 self.names.insert(from, target);
             }
-            (Rename::Replace, Some(target)) => {
+            (_, Some(target)) => {
                 match (source, target) {
                     (Is::Directory(_), Is::File(_)) => return Err(Errno::NOTDIR),
                     (Is::File(_), Is::Directory(_)) => return Err(Errno::ISDIR),
                     (Is::Directory(_), Is::Directory(_)) | (Is::File(_), Is::File(_)) => {}
                 }
-                self.names.remove(&from);
+                self.leave(from, how);
             }
-            (Rename::Replace | Rename::NoReplace, None) => {
-                self.names.remove(&from);
-            }
+            (_, None) => self.leave(from, how),
         }
         self.names.insert(to, source);
         Ok(())
+    }
+
+    /// A name that is given away is gone, or a whiteout's.
+    fn leave(&mut self, from: u8, how: Rename) {
+        self.names.remove(&from);
+        if matches!(how, Rename::Whiteout | Rename::NoReplaceWhiteout) {
+            self.inodes += 1;
+            self.names.insert(from, Is::File(self.inodes));
+        }
     }
 
     fn links(&self, is: Is) -> u32 {

@@ -252,7 +252,7 @@ fn not_kept(copied: &CopyTotals) -> String {
     let what = count_of(*count, "time", "times");
     say(
         *count,
-        &format!("{what} changed to the nearest that a DenseFS can store, 1970 to 2554"),
+        &format!("{what} changed to the nearest that a DenseFS can store, 1677 to 2262"),
         first,
     );
     let Lost { count, first } = &copied.devices;

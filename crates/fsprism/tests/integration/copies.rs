@@ -100,8 +100,8 @@ fn what_an_arena_cannot_keep_is_said_once() {
     let tree = place.make("tree");
     for name in ["one", "two"] {
         fs::write(tree.join(name), "it rains").expect("there is room");
-        // Half a second before 1970, and long before.
-        set_mtime(&tree.join(name), if name == "one" { -1 } else { -300_000_000 }, 500_000_000);
+        // After the last second that an arena can have.
+        set_mtime(&tree.join(name), 10_000_000_000, 500_000_000);
         // That user 1 may read it: version 2, and entries of a tag, permissions and a number.
         let entry =
             |tag: u16, id: u32| [&tag.to_le_bytes()[..], &[4, 0], &id.to_le_bytes()].concat();
@@ -115,21 +115,25 @@ fn what_an_arena_cannot_keep_is_said_once() {
                 "the file system here keeps no access lists",
             );
         }
-        set_mtime(&tree.join(name), if name == "one" { -1 } else { -300_000_000 }, 500_000_000);
+        set_mtime(&tree.join(name), 10_000_000_000, 500_000_000);
     }
+    fs::write(tree.join("old"), "").expect("there is room");
+    set_mtime(&tree.join("old"), -300_000_000, 500_000_000);
     let said = run("densefs import tree arena").assert_code(0).stdout.clone();
     let lines: Vec<_> = said.lines().collect();
     let [_, attributes, times] = lines[..] else { panic!("{said}") };
     let begins = "2 extended attributes not kept: the first is system.posix_acl_access of tree/";
     assert!(attributes.starts_with(begins), "{attributes}");
     let begins =
-        "2 times changed to the nearest that a DenseFS can store, 1970 to 2554: the first is tree/";
+        "2 times changed to the nearest that a DenseFS can store, 1677 to 2262: the first is tree/";
     assert!(times.starts_with(begins), "{times}");
     run("densefs export copy arena").assert_code(0);
     for name in ["one", "two"] {
         let there = fs::metadata(place.path("copy").join(name)).expect("it was copied");
-        assert_eq!((there.mtime(), there.mtime_nsec()), (0, 0), "{name}");
+        assert_eq!((there.mtime(), there.mtime_nsec()), (9_223_372_036, 0), "{name}");
     }
+    let there = fs::metadata(place.path("copy/old")).expect("it was copied");
+    assert_eq!((there.mtime(), there.mtime_nsec()), (-300_000_000, 500_000_000));
 }
 
 /// A limit of the process, as a file system has one.
