@@ -205,9 +205,11 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Prefetches the cells of a bucket's entries.
     #[inline(always)]
-    pub(crate) fn fetch_cells(&self, line: Line<'_>) {
-        for place in places_used(line) {
-            self.arena().fetch_early(Ref(line.load(bucket::ENTRY.element(place))));
+    pub(crate) fn fetch_cells(&self, bucket: Ref) {
+        if let Ok(line) = self.line(bucket) {
+            for place in places_used(line) {
+                self.arena().fetch_early(Ref(line.load(bucket::ENTRY.element(place))));
+            }
         }
     }
 
@@ -224,7 +226,7 @@ impl<'a, S: Seams> Member<'a, S> {
         };
         for number in 0..table.buckets() {
             // The cells lie anywhere, so their cache misses must overlap.
-            self.fetch_cells(self.line(table.after(number, BUCKETS_AHEAD))?);
+            self.fetch_cells(table.after(number, BUCKETS_AHEAD));
             let line = self.line(table.after(number, 0))?;
             for place in places_used(line) {
                 act(self, Ref(line.load(bucket::ENTRY.element(place))))?;

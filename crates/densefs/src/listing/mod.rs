@@ -151,7 +151,7 @@ impl<'a, S: Seams> Member<'a, S> {
             if number % PACE == 0
                 && let Some(bucket) = ahead.next()
             {
-                self.fetch_cells(self.line(Ref(bucket))?);
+                self.fetch_cells(Ref(bucket));
             }
             let (position, cell) = gathered.entry(number);
             // These come before the position: they have been listed already, or the arena is
