@@ -193,6 +193,60 @@ static void directories(void)
     }
 }
 
+/* So many calls of DenseFS, then as many of the system: a round of one of the operations below. */
+#define PART(what, dense, plain)                                                                   \
+    do {                                                                                           \
+        double start = now_ns();                                                                   \
+        for (int i = 0; i < PART_FILES; i++)                                                       \
+            must(dense, what);                                                                     \
+        double middle = now_ns();                                                                  \
+        for (int i = 0; i < PART_FILES; i++)                                                       \
+            must(plain, what);                                                                     \
+        double end = now_ns();                                                                     \
+        printf("%s of 1,000,000\t%.2f\t%.2f\n", what, (middle - start) / PART_FILES,               \
+               (end - middle) / PART_FILES);                                                       \
+    } while (0)
+
+/* A name with this number, made faster than by snprintf. */
+static const char *numbered(unsigned number)
+{
+    static char name[] = "file00000000";
+    for (char *digit = name + 11; number > 0; number /= 10)
+        *digit-- = '0' + number % 10;
+    return name;
+}
+
+/* One directory with far more files than caches have room for. Each round is a part of them. */
+static void million(void)
+{
+    enum { PART_FILES = 1000000 / ROUNDS, FILES = PART_FILES * ROUNDS };
+    struct stat stat_;
+    struct dirent *entry;
+    must(dfs_mkdir("/million", 0755) == 0 && dfs_chdir("/million") == 0, "dfs_mkdir");
+    must(mkdir("million", 0755) == 0 && chdir("million") == 0, "mkdir");
+#define IN_ORDER (10000000 + round * PART_FILES + i)
+#define ANYWHERE (10000000 + (unsigned)((round * PART_FILES + i) * 618033L % FILES))
+    for (int round = 0; round < ROUNDS; round++)
+        PART("create+close", dfs_close(dfs_open(numbered(IN_ORDER), O_RDWR | O_CREAT, 0644)) == 0,
+             close(open(numbered(IN_ORDER), O_RDWR | O_CREAT, 0644)) == 0);
+    for (int round = 0; round < ROUNDS; round++)
+        PART("stat", dfs_stat(numbered(ANYWHERE), &stat_) == 0,
+             stat(numbered(ANYWHERE), &stat_) == 0);
+    DFS_DIR *dense = dfs_opendir(".");
+    DIR *plain = opendir(".");
+    must(dense && plain, "opendir");
+    for (int round = 0; round < ROUNDS; round++)
+        PART("readdir+stat",
+             (entry = dfs_readdir(dense)) && dfs_stat(entry->d_name, &stat_) == 0,
+             (entry = readdir(plain)) && stat(entry->d_name, &stat_) == 0);
+    dfs_closedir(dense);
+    closedir(plain);
+    for (int round = 0; round < ROUNDS; round++)
+        PART("unlink", dfs_unlink(numbered(ANYWHERE)) == 0, unlink(numbered(ANYWHERE)) == 0);
+    must(dfs_chdir("/") == 0 && dfs_rmdir("million") == 0, "dfs_rmdir");
+    must(chdir("..") == 0 && rmdir("million") == 0, "rmdir");
+}
+
 /* The nanoseconds of a create and an unlink by each of so many processes at once. */
 static double by_processes(int processes)
 {
@@ -239,5 +293,6 @@ int main(int argc, char **argv)
         /* As much as one does, twice. */
         printf("two processes\t%.2f\t%.2f\n", two, 2 * one);
     }
+    million();
     return 0;
 }

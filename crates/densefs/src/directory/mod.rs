@@ -13,12 +13,14 @@ use crate::arena::{LINES_PER_PAGE, Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{bucket, cell, zone};
 use crate::member::Member;
-use crate::name::{NAME_MAX, Name};
+use crate::name::{NAME_MAX, Name, hash_of};
 use crate::seams::Seams;
 pub(crate) use vacancy::{Search, Vacancy};
 
 /// The base-2 logarithm of the largest number of buckets in a table: as many as a run can have.
 const BITS_MAX: u32 = (zone::RUN_PAGES_MAX * LINES_PER_PAGE).ilog2();
+/// How many buckets ahead cells are prefetched.
+const BUCKETS_AHEAD: u32 = 4;
 
 /// The buckets of a directory.
 #[derive(Clone, Copy, Debug)]
@@ -183,6 +185,34 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok(name)
     }
 
+    /// The hash of the name in a cell.
+    #[inline(always)]
+    pub(crate) fn hash_in(&self, line: Line<'_>) -> Result<u64, Errno> {
+        let length = usize::from(line.load(cell::NAME_LENGTH));
+        if (1..=cell::NAME_MAX).contains(&length) {
+            return Ok(hash_of(length, name_words(line), self.secret()));
+        }
+        self.hash_of_long(line)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn hash_of_long(&self, line: Line<'_>) -> Result<u64, Errno> {
+        let mut bytes = [0; NAME_MAX];
+        let name = self.name_of(line, &mut bytes)?;
+        Ok(Name::new(name, self.secret()).map_err(|_| Errno::CORRUPT)?.hash())
+    }
+
+    /// Prefetches the cells of a bucket's entries.
+    #[inline(always)]
+    pub(crate) fn fetch_cells(&self, bucket: Ref) {
+        if let Ok(line) = self.line(bucket) {
+            for place in places_used(line) {
+                self.arena().fetch_early(Ref(line.load(bucket::ENTRY.element(place))));
+            }
+        }
+    }
+
     /// Calls `act` for every entry's cell, bucket by bucket.
     pub(crate) fn each_entry(
         &self,
@@ -195,7 +225,9 @@ impl<'a, S: Seams> Member<'a, S> {
             return if only.is_some() { act(self, only) } else { Ok(()) };
         };
         for number in 0..table.buckets() {
-            let line = self.line(table.start.plus(number))?;
+            // The cells lie anywhere, so their cache misses must overlap.
+            self.fetch_cells(table.after(number, BUCKETS_AHEAD));
+            let line = self.line(table.after(number, 0))?;
             for place in places_used(line) {
                 act(self, Ref(line.load(bucket::ENTRY.element(place))))?;
             }
@@ -249,6 +281,12 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         Ok(())
     }
+}
+
+/// The part of a name that is in its cell.
+#[inline(always)]
+pub(crate) fn name_words(line: Line<'_>) -> [u64; cell::NAME_WORDS] {
+    core::array::from_fn(|index| line.load(cell::NAME.element(index)))
 }
 
 /// The places of a bucket with this tag. Tags alone decide: a cleared place keeps its old cell.

@@ -6,7 +6,7 @@ use crate::arena::{Line, Ref, Word};
 use crate::errno::Errno;
 use crate::layout::{bucket, cell};
 use crate::member::Member;
-use crate::name::{NAME_MAX, Name};
+use crate::name::Name;
 use crate::seams::Seams;
 
 /// Average number of entries per bucket at which a table of more than one bucket grows.
@@ -148,10 +148,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let table = Table { start, bits };
         self.zero(start, lines)?;
         self.each_entry(directory.line, |member, cell| {
-            let mut bytes = [0; NAME_MAX];
-            let name = member.name_of(member.line(cell)?, &mut bytes)?;
-            let name = Name::new(name, member.secret()).map_err(|_| Errno::CORRUPT)?;
-            let home = table.home(name.hash());
+            let hash = member.hash_in(member.line(cell)?)?;
+            let home = table.home(hash);
             let distance = member.room_behind(table, home, 0)?;
             let line = member.line(table.after(home, distance))?;
             let place = places_with(line, 0).next().ok_or(Errno::CORRUPT)?;
@@ -163,7 +161,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 member.fill(line, bucket::STRANGERS, strangers);
             }
             member.fill(line, bucket::ENTRY.element(place), cell.0);
-            member.fill(line, bucket::TAG.element(place), table.tag(name.hash()));
+            member.fill(line, bucket::TAG.element(place), table.tag(hash));
             Ok(())
         })?;
         self.take_run(start)?;

@@ -12,13 +12,15 @@
 mod batch;
 mod gathered;
 
-use crate::arena::{Line, Ref};
-use crate::directory::{Table, bits, places_in_use};
+use core::ops::Range;
+
+use crate::arena::{Line, Ref, Word};
+use crate::directory::{Table, bits, name_words, places_in_use};
 use crate::errno::Errno;
 use crate::layout::{bucket, cell, mode_entry};
 use crate::member::{Member, Node};
 use crate::modes::{Caller, READ, TYPE};
-use crate::name::{NAME_MAX, Name, hash_of};
+use crate::name::NAME_MAX;
 use crate::seams::Seams;
 pub use batch::Batch;
 use gathered::{GROUPS_MAX, Gathered};
@@ -32,6 +34,10 @@ const TAG_MAX: u64 = u8::MAX as u64;
 
 /// With this many entries gathered, no further bucket is added.
 const GATHERED_ENOUGH: usize = 48;
+/// A table of 2^this many buckets is large: its entries' cells do not fit into fast caches.
+const LARGE_BITS: u32 = 12;
+/// Per this many entries, the cells of one bucket are prefetched. A bucket has more entries.
+const PACE: usize = 4;
 
 /// An entry of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,8 +144,15 @@ impl<'a, S: Seams> Member<'a, S> {
             None => self.gather_bucket(body, from, gathered)?,
         };
         let until = if let Following::Bucket(next) = following { next } else { u64::MAX };
+        let mut ahead = self.buckets_ahead(body, following, gathered);
         let mut next = from;
         for number in 0..gathered.count {
+            // A few at a time: a processor that waits for many cells at once does nothing else.
+            if number % PACE == 0
+                && let Some(bucket) = ahead.next()
+            {
+                self.fetch_cells(Ref(bucket));
+            }
             let (position, cell) = gathered.entry(number);
             // These come before the position: they have been listed already, or the arena is
             // corrupt.
@@ -199,6 +212,21 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         self.locate(table, first, from, gathered)?;
         Ok(Some(table.following(last)))
+    }
+
+    /// The buckets whose cells will be needed after the gathered ones, if they are worth being
+    /// prefetched: those of a small directory are in the processor's caches.
+    #[inline(always)]
+    fn buckets_ahead(&self, body: Line<'a>, next: Following, gathered: &Gathered) -> Range<u32> {
+        match (Table::from_body(body), next) {
+            (Some(table), Following::Bucket(position)) if table.bits >= LARGE_BITS => {
+                let (first, groups) =
+                    (table.home(position << 1), u32::from_bits(gathered.groups as u64));
+                let start = table.start;
+                start.plus(first).0..start.plus((first + groups).min(table.buckets())).0
+            }
+            _ => 0..0,
+        }
     }
 
     /// Gathers the entries that belong in these buckets but are stored in others, up to the
@@ -386,24 +414,6 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         Ok(LastType(cell::LINK_MARK, type_bits))
     }
-
-    /// The hash of the name in a cell.
-    #[inline(always)]
-    fn hash_in(&self, line: Line<'_>) -> Result<u64, Errno> {
-        let length = usize::from(line.load(cell::NAME_LENGTH));
-        if (1..=cell::NAME_MAX).contains(&length) {
-            return Ok(hash_of(length, name_words(line), self.secret()));
-        }
-        self.hash_of_long(line)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn hash_of_long(&self, line: Line<'_>) -> Result<u64, Errno> {
-        let mut bytes = [0; NAME_MAX];
-        let name = self.name_of(line, &mut bytes)?;
-        Ok(Name::new(name, self.secret()).map_err(|_| Errno::CORRUPT)?.hash())
-    }
 }
 
 impl Table {
@@ -420,12 +430,6 @@ impl Table {
             Following::Bucket(u64::from(bucket + 1) << self.position_bits())
         }
     }
-}
-
-/// The part of a name that is in its cell.
-#[inline(always)]
-fn name_words(line: Line<'_>) -> [u64; cell::NAME_WORDS] {
-    core::array::from_fn(|index| line.load(cell::NAME.element(index)))
 }
 
 /// A short name as bytes.

@@ -351,6 +351,7 @@ impl<S: Seams> Member<'_, S> {
             let place = (!now).trailing_zeros();
             now |= 1 << place;
             let cell = zone.page(page.number).plus(place);
+            self.arena().fetch(cell);
             self.put(self.slot_line(slot::CELL_STOCK), slot::CELL.element(cells as usize), cell.0);
             cells += 1;
         }
