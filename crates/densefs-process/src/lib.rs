@@ -22,6 +22,7 @@ mod files;
 mod fork;
 mod locks;
 mod names;
+mod supply;
 mod thread_slot;
 mod transfer;
 mod users;
