@@ -13,12 +13,9 @@ use densefs::modes::Mode;
 use densefs::{Errno, Life, Seams};
 
 use crate::edge::{self, ByteLock, Mapping, lock_bytes};
-use crate::supply::{release, supply};
+use crate::supply::{PAGE_BYTES, release, supply};
 use crate::users::{Role, Users, is_unused_soon};
 
-/// The size of a page, in a file and in memory.
-pub(crate) const PAGE_BYTES: u64 = PAGE_LENGTH as u64;
-pub(crate) const PAGE_LENGTH: usize = 4096;
 /// The byte of the file whose lock shows that a process has record 0; those of the other records
 /// follow. The file never gets that large.
 pub(crate) const RECORDS_AT: i64 = 1 << 62;

@@ -16,8 +16,10 @@ use rustix::io::{Errno, pwritev, retry_on_intr};
 use rustix::process::{Resource, getrlimit};
 
 use crate::edge::Mapping;
-use crate::file::{PAGE_BYTES, PAGE_LENGTH};
 
+/// The size of a page, in a file and in memory.
+pub(crate) const PAGE_BYTES: u64 = PAGE_LENGTH as u64;
+const PAGE_LENGTH: usize = 4096;
 /// What a new page contains.
 static ZEROS: [u8; PAGE_LENGTH] = [0; PAGE_LENGTH];
 /// How many pages are written at a time.
