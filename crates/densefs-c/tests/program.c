@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -350,6 +351,34 @@ static void inherit(void)
     CHECK(close(owner_ends[0]) == 0 && close(owner_ends[1]) == 0 && dfs_close(fd) == 0);
 }
 
+/* What a program has opened instead of the arena, whose descriptor it closed, is not written to. */
+static void replace(const char *arena)
+{
+    int status;
+    pid_t child = fork();
+    if (child > 0) {
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+        return;
+    }
+    struct stat it, one;
+    static char all[8 << 20];
+    int other = memfd_create("other", 0), replaced = 0;
+    int fd = dfs_open("/all", O_RDWR | O_CREAT, 0600);
+    CHECK(child == 0 && other >= 0 && fd >= 0 && stat(arena, &it) == 0);
+    for (int n = 0; n < 1 << 17; n++) {
+        if (fstat(n, &one) != 0 || one.st_ino != it.st_ino || one.st_dev != it.st_dev)
+            continue;
+        CHECK(dup2(other, n) == n);
+        replaced++;
+    }
+    ssize_t written = dfs_write(fd, all, sizeof all);
+    CHECK(replaced > 0 && written < (ssize_t)sizeof all);
+    FAILS(dfs_pwrite(fd, all, sizeof all, 16 << 20), ENOSPC);
+    CHECK(fstat(other, &one) == 0 && one.st_size == 0);
+    CHECK(dfs_ftruncate(fd, 0) == 0 && dfs_close(fd) == 0 && dfs_unlink("/all") == 0);
+    _exit(0);
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 2);
@@ -362,6 +391,7 @@ int main(int argc, char **argv)
     CHECK(dfs_attach(argv[1], 0) == 0);
     FAILS(dfs_attach(argv[1], 0), EBUSY);
     inherit();
+    replace(argv[1]);
     files();
     names();
     lists();

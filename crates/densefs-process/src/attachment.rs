@@ -17,6 +17,7 @@ use rustix::time::Timespec;
 
 use crate::edge::{self, ByteLock, Mapping, lock_bytes};
 use crate::file::{self, ArenaError, RECORDS_AT};
+use crate::supply::{release, supply};
 use crate::users::{Role, Users};
 
 /// How long to sleep while waiting for a lock, before checking again whether its owner is alive.
@@ -393,11 +394,15 @@ impl Seams for ProcessSeams {
     }
 
     fn supply(&self, first_page: u32, pages: u32) -> bool {
-        file::supply(self.0.file(), &self.0.mapping, first_page, pages)
+        // A program that closes descriptors it does not know may have opened something else there.
+        let this = &self.0;
+        this.is_arena_file(this.file()) && supply(this.file(), &this.mapping, first_page, pages)
     }
 
     fn release(&self, first_page: u32, pages: u32) {
-        file::release(self.0.file(), first_page, pages);
+        if self.0.is_arena_file(self.0.file()) {
+            release(self.0.file(), first_page, pages);
+        }
     }
 
     #[cold]

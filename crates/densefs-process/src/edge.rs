@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 use densefs::Arena;
 use densefs::arena::LINE_BYTES;
-use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::mm::{MapFlags, ProtFlags};
 
 /// An arena's file, mapped into memory.
 #[derive(Debug)]
@@ -50,17 +50,6 @@ impl Mapping {
         // SAFETY: all lines are mapped and page-aligned until `self` is dropped, and users of the
         // arena do not outlive `self`.
         unsafe { Arena::new(self.start, self.lines) }
-    }
-
-    /// Populates the page tables for pages that the file already has.
-    pub(crate) fn populate(&self, first_byte: usize, bytes: usize) {
-        debug_assert!(first_byte + bytes <= self.lines as usize * LINE_BYTES);
-        // SAFETY: the range is within the mapping, and its contents do not change.
-        unsafe {
-            // Kernels before 5.14 do not know this advice; pages are then faulted in one by one.
-            let start = self.start.add(first_byte).as_ptr().cast();
-            rustix::mm::madvise(start, bytes, Advice::LinuxPopulateWrite).ok();
-        }
     }
 }
 

@@ -11,16 +11,11 @@ use densefs::arena::LINE_BYTES;
 use densefs::format::{self, InvalidArena, Shape};
 use densefs::modes::Mode;
 use densefs::{Errno, Life, Seams};
-use rustix::fs::FallocateFlags;
 
 use crate::edge::{self, ByteLock, Mapping, lock_bytes};
+use crate::supply::{PAGE_BYTES, release, supply};
 use crate::users::{Role, Users, is_unused_soon};
 
-/// The size of a page, in a file and in memory.
-pub(crate) const PAGE_BYTES: u64 = PAGE_LENGTH as u64;
-const PAGE_LENGTH: usize = 4096;
-/// How much is put into the page tables at a time.
-const POPULATE_BYTES: usize = 2 << 20;
 /// The byte of the file whose lock shows that a process has record 0; those of the other records
 /// follow. The file never gets that large.
 pub(crate) const RECORDS_AT: i64 = 1 << 62;
@@ -412,31 +407,6 @@ impl FileIdentity {
         let stat = rustix::fs::fstat(file).ok()?;
         Some(Self { device: stat.st_dev, ino: stat.st_ino })
     }
-}
-
-/// Allocates space for some pages of an arena's file, and populates their page tables; false if
-/// there is no space.
-pub(crate) fn supply(file: impl AsFd, mapping: &Mapping, first_page: u32, pages: u32) -> bool {
-    let (first, bytes) = (u64::from(first_page) * PAGE_BYTES, u64::from(pages) * PAGE_BYTES);
-    loop {
-        match rustix::fs::fallocate(&file, FallocateFlags::empty(), first, bytes) {
-            Ok(()) => break,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return false,
-        }
-    }
-    let (first, bytes) = (first_page as usize * PAGE_LENGTH, pages as usize * PAGE_LENGTH);
-    for from in (0..bytes).step_by(POPULATE_BYTES) {
-        mapping.populate(first + from, POPULATE_BYTES.min(bytes - from));
-    }
-    true
-}
-
-/// Makes holes of some pages of an arena's file, if its file system can. They read as zeros.
-pub(crate) fn release(file: impl AsFd, first_page: u32, pages: u32) {
-    let (first, bytes) = (u64::from(first_page) * PAGE_BYTES, u64::from(pages) * PAGE_BYTES);
-    let holes = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    rustix::io::retry_on_intr(|| rustix::fs::fallocate(&file, holes, first, bytes)).ok();
 }
 
 /// The environment while an arena is made, which nobody else uses.

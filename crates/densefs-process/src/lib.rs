@@ -24,6 +24,7 @@ mod fork;
 mod locks;
 mod mapped;
 mod names;
+mod supply;
 mod thread_slot;
 mod transfer;
 mod users;

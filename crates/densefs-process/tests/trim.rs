@@ -1,12 +1,14 @@
 //! The memory of deleted files goes back to the system.
 
+mod tmpfs;
+
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::Command;
 
 use densefs_process::{DenseFs, Errno, NewArena, flags, make};
+use tmpfs::Tmpfs;
 
 const MIB: u64 = 1 << 20;
 
@@ -63,43 +65,19 @@ fn deleted_files_take_no_memory_after_a_trim() {
     files.check().expect("nobody else uses it").unwrap_or_else(|why| panic!("{why}"));
 }
 
-/// A tmpfs of its own, of this many MiB.
-struct Tmpfs(tempfile::TempDir);
-
-impl Tmpfs {
-    fn mounted(mib: u64) -> Self {
-        let place = tempfile::tempdir_in("/dev/shm").expect("there is room");
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", &format!("size={mib}m"), "tmpfs"]).arg(place.path());
-        assert!(mount.status().expect("util-linux is installed").success());
-        Self(place)
-    }
-}
-
-impl Drop for Tmpfs {
-    fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(self.0.path()).status();
-        assert!(unmounted.expect("util-linux is installed").success() || std::thread::panicking());
-    }
-}
-
 /// If others have taken the memory meanwhile, a write fails for lack of space, and does not end the
 /// process.
 #[test]
 fn memory_that_others_have_taken_is_missed_by_writes_alone() {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: it takes root to mount a tmpfs");
-        return;
-    }
-    let tmpfs = Tmpfs::mounted(24);
-    let arena = tmpfs.0.path().join("arena");
+    let Some(tmpfs) = Tmpfs::mounted(24) else { return };
+    let arena = tmpfs.path().join("arena");
     make(&arena, &NewArena::new(64 * MIB, DenseFs::new_root(0o755))).expect("there is room");
     let files = DenseFs::attach(&arena).expect("it is whole");
     write(&files, "kept", 2 * MIB).expect("there is room");
     write(&files, "a", 14 * MIB).expect("there is room");
     files.remove("a").expect("it is there");
     assert!(files.trim().expect("it is whole") > 13 * MIB);
-    let others = tmpfs.0.path().join("others");
+    let others = tmpfs.path().join("others");
     let mut file = File::create(&others).expect("there is room");
     while file.write_all(&[1; 4096]).is_ok() {}
     drop(file);

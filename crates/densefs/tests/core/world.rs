@@ -8,9 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec;
 
+use densefs::arena::{LINES_PER_PAGE, Ref};
 use densefs::format::{FormatRequest, make};
 use densefs::modes::{Caller, Mode};
-use densefs::{EntryName, Errno, Life, Member, Node, Seams, check, flags};
+use densefs::{Arena, EntryName, Errno, Life, Member, Node, Seams, check, flags};
 
 pub(crate) use crate::memory::Memory;
 
@@ -33,6 +34,8 @@ pub(crate) struct World {
     pub(crate) wakes: Cell<u32>,
     /// The pages that were returned to the system and not supplied again.
     pub(crate) released: RefCell<BTreeSet<u32>>,
+    /// The arena, if pages lose what they contain when they are returned or supplied.
+    pub(crate) wiped: Cell<Option<Arena<'static>>>,
 }
 
 /// The payload with which a killed thread unwinds.
@@ -45,18 +48,20 @@ impl Seams for &World {
     }
 
     fn supply(&self, first_page: u32, pages: u32) -> bool {
-        for page in first_page..first_page + pages {
-            self.released.borrow_mut().remove(&page);
+        self.wipe(first_page, pages);
+        if let Some(left) = self.pages_left.get() {
+            self.pages_left.set(Some(left.saturating_sub(pages)));
+            if left < pages {
+                return false;
+            }
         }
-        let Some(left) = self.pages_left.get() else { return true };
-        self.pages_left.set(Some(left.saturating_sub(pages)));
-        left >= pages
+        self.released.borrow_mut().retain(|page| !(first_page..first_page + pages).contains(page));
+        true
     }
 
     fn release(&self, first_page: u32, pages: u32) {
         self.released.borrow_mut().extend(first_page..first_page + pages);
-        // A thread can die here as well.
-        self.after_store();
+        self.wipe(first_page, pages);
     }
 
     fn life(&self, slot: u32) -> Life {
@@ -95,6 +100,15 @@ impl Seams for &World {
 }
 
 impl World {
+    fn wipe(&self, first_page: u32, pages: u32) {
+        if let Some(arena) = self.wiped.get() {
+            let first = Ref(first_page * LINES_PER_PAGE);
+            arena.zero(first, 0, pages as usize * 4_096).expect("they are in the arena");
+        }
+        // A thread can die here as well.
+        self.after_store();
+    }
+
     /// Runs `act`, and kills it after this many stores; none if it was killed.
     pub(crate) fn kill_after<T>(&self, stores: u64, act: impl FnOnce() -> T) -> Option<T> {
         self.stores_left.set(Some(stores));
