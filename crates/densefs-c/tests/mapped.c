@@ -186,6 +186,83 @@ static void deaths(const char *arena)
     CHECK(close(ready[0]) == 0 && close(ready[1]) == 0);
 }
 
+static unsigned long state = 1;
+
+static size_t below(size_t limit)
+{
+    state = state * 6364136223846793005UL + 1442695040888963407UL;
+    return (state >> 33) % limit;
+}
+
+/* A mapping, and what it must show: the file's bytes as long as it reaches so far. */
+static struct {
+    char *memory;
+    size_t first, bytes;
+} kept[4];
+
+/* Calls and stores in random order, compared with bytes in memory. */
+static void random_calls(int count)
+{
+    static char expected[sizeof buffer], found[sizeof buffer];
+    size_t size = 0;
+    int fd = file("random", 0);
+    for (int i = 0; i < count; i++) {
+        size_t at = below(sizeof buffer), bytes = below(sizeof buffer - at) + 1;
+        int which = below(4);
+        memset(buffer, 'b' + i % 20, bytes);
+        switch (below(6)) {
+        case 0:
+            CHECK(dfs_pwrite(fd, buffer, bytes, at) == (ssize_t)bytes);
+            memcpy(expected + at, buffer, bytes);
+            size = at + bytes > size ? at + bytes : size;
+            break;
+        case 1:
+            CHECK(dfs_ftruncate(fd, at) == 0);
+            if (at < size)
+                memset(expected + at, 0, size - at);
+            size = at;
+            break;
+        case 2:
+            CHECK(dfs_fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, bytes) == 0);
+            memset(expected + at, 0, bytes);
+            break;
+        case 3:
+            if (kept[which].memory)
+                CHECK(dfs_munmap(kept[which].memory, kept[which].bytes) == 0);
+            kept[which].memory = NULL;
+            at = at / PAGE * PAGE;
+            if (at >= size)
+                break;
+            kept[which].first = at;
+            kept[which].bytes = size - at;
+            kept[which].memory = dfs_mmap(NULL, size - at, READ_WRITE, MAP_SHARED, fd, at);
+            CHECK(kept[which].memory != MAP_FAILED);
+            break;
+        default:
+            /* Stores, where both the mapping and the file reach. */
+            if (kept[which].memory && kept[which].first < size) {
+                size_t room = size - kept[which].first;
+                room = room < kept[which].bytes ? room : kept[which].bytes;
+                at = below(room);
+                bytes = below(room - at) + 1;
+                memcpy(kept[which].memory + at, buffer, bytes);
+                memcpy(expected + kept[which].first + at, buffer, bytes);
+            }
+        }
+        CHECK(dfs_pread(fd, found, sizeof found, 0) == (ssize_t)size);
+        CHECK(memcmp(found, expected, size) == 0);
+        for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+            if (kept[k].memory && kept[k].first < size) {
+                size_t room = size - kept[k].first;
+                room = room < kept[k].bytes ? room : kept[k].bytes;
+                CHECK(memcmp(kept[k].memory, expected + kept[k].first, room) == 0);
+            }
+    }
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+        CHECK(!kept[k].memory || dfs_munmap(kept[k].memory, kept[k].bytes) == 0);
+    CHECK(dfs_close(fd) == 0);
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 2 && dfs_attach(argv[1], 0) == 0);
@@ -195,6 +272,7 @@ int main(int argc, char **argv)
     is_shared();
     ends_are_ends();
     parts();
+    random_calls(20000);
     deaths(argv[1]);
     CHECK(dfs_detach() == 0);
     return 0;
