@@ -208,9 +208,9 @@ mod tests {
     use super::*;
     use crate::format::{FormatRequest, make};
     use crate::memory::Memory;
-    use crate::modes::{Caller, FILE};
+    use crate::modes::{CHARACTERS, Caller, DIRECTORY, FILE};
     use crate::quiet::{Quiet, QuietMember};
-    use crate::tree::{Owner, Remove};
+    use crate::tree::{EntryName, Owner, Remove, Rename};
 
     fn formatted() -> Memory {
         let mut memory = Memory::of_pages(128);
@@ -294,6 +294,35 @@ mod tests {
             assert_eq!(again, Ok(index));
             member.unlock_all();
         }
+    }
+
+    /// A rename that leaves one holds as many locks as a thread can, and the table grows by pages.
+    #[test]
+    fn a_whiteout_gets_an_entry_that_may_change() {
+        let mut memory = formatted();
+        let member = Member::new(memory.arena(), Quiet, 0, 0).expect("there are slots");
+        let root = member.root().expect("it is there");
+        for uid in 1..mode_entry::LASTING {
+            member.index_of(Mode { uid, gid: 0, mode: FILE }).expect("there is room");
+            member.unlock_all();
+        }
+        let make = |at, name: &[u8], mode| {
+            member.make_at(&Caller::ROOT, at, name, mode).expect("there is room");
+            member.step(&Caller::ROOT, root, name).expect("it is there")
+        };
+        let below = make(root, b"below", DIRECTORY | 0o700);
+        make(root, b"a", FILE);
+        make(below, b"a", FILE);
+        for uid in 1..3 * mode_entry::PER_PAGE {
+            let caller = Caller { uid, is_checked: true, ..Caller::ROOT };
+            let below = member.step(&Caller::ROOT, root, b"below").expect("it is there");
+            let [old, new] = [&root, &below].map(|directory| EntryName { directory, name: b"a" });
+            member.rename_at(&caller, old, new, Rename::Whiteout).expect("there is an entry");
+            assert!(!member.holds_any());
+            let stat = member.stat_at(&Caller::ROOT, root, b"a").expect("it is there");
+            assert_eq!(stat.mode, Mode { uid, gid: 0, mode: CHARACTERS });
+        }
+        check(&member);
     }
 
     #[test]
