@@ -393,12 +393,14 @@ impl Seams for ProcessSeams {
         edge::now_ns()
     }
 
+    #[cold]
     fn supply(&self, first_page: u32, pages: u32) -> bool {
         // A program that closes descriptors it does not know may have opened something else there.
         let this = &self.0;
         this.is_arena_file(this.file()) && supply(this.file(), &this.mapping, first_page, pages)
     }
 
+    #[cold]
     fn release(&self, first_page: u32, pages: u32) {
         if self.0.is_arena_file(self.0.file()) {
             release(self.0.file(), first_page, pages);

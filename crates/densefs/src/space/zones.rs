@@ -179,6 +179,8 @@ impl<S: Seams> Member<'_, S> {
 
     /// Supplies more pages of a zone, which must be locked; false if there are no more, or no space
     /// for them.
+    #[cold]
+    #[inline(never)]
     fn supply_batch(&self, zone: Zone) -> Result<bool, Errno> {
         let header = self.line(zone.at)?;
         let supplied = header.load(zone::SUPPLIED).clamp(zone.first_page(), zone::PAGES);
