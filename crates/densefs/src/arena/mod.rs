@@ -104,30 +104,17 @@ impl<'a> Arena<'a> {
     /// Prefetches a line that is about to be read. Does nothing if there is no such line, or no
     /// instruction for it.
     #[inline(always)]
+    #[cfg_attr(target_feature = "sse", expect(unsafe_code, reason = "an instruction of its own"))]
     pub(crate) fn fetch(&self, at: Ref) {
         #[cfg(target_feature = "sse")]
-        self.prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(at);
+        {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let line = self.start.as_ptr().wrapping_add(at.0 as usize * LINE_BYTES);
+            // SAFETY: a prefetch has no architectural effect and never faults.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
+        }
         #[cfg(not(target_feature = "sse"))]
         let _ = at;
-    }
-
-    /// Like [`Self::fetch`], for a line that is needed a little later: only to the second level of
-    /// caches, which can wait for more lines at a time than the first.
-    #[inline(always)]
-    pub(crate) fn fetch_early(&self, at: Ref) {
-        #[cfg(target_feature = "sse")]
-        self.prefetch::<{ core::arch::x86_64::_MM_HINT_T1 }>(at);
-        #[cfg(not(target_feature = "sse"))]
-        let _ = at;
-    }
-
-    #[cfg(target_feature = "sse")]
-    #[inline(always)]
-    #[expect(unsafe_code, reason = "an instruction of its own")]
-    fn prefetch<const HINT: i32>(&self, at: Ref) {
-        let line = self.start.as_ptr().wrapping_add(at.0 as usize * LINE_BYTES);
-        // SAFETY: a prefetch has no architectural effect and never faults.
-        unsafe { core::arch::x86_64::_mm_prefetch::<HINT>(line.cast()) };
     }
 
     /// Consecutive words, starting at the beginning of a line.

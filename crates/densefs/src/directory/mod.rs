@@ -208,7 +208,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(crate) fn fetch_cells(&self, bucket: Ref) {
         if let Ok(line) = self.line(bucket) {
             for place in places_used(line) {
-                self.arena().fetch_early(Ref(line.load(bucket::ENTRY.element(place))));
+                self.arena().fetch(Ref(line.load(bucket::ENTRY.element(place))));
             }
         }
     }
