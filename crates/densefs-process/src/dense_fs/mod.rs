@@ -153,7 +153,7 @@ impl DenseFs {
         self.attachment.path()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn with<T>(
         &self,
         mut act: impl FnMut(Core<'_>, &Caller<'_>) -> Result<T, Errno>,

@@ -74,7 +74,7 @@ thread_local! {
 }
 
 /// Does something in an arena as this thread.
-#[inline]
+#[inline(always)]
 pub(crate) fn with<T>(
     attachment: &Arc<Attachment>,
     mut act: impl FnMut(&Member<'static, ProcessSeams>) -> Result<T, Errno>,

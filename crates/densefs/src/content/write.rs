@@ -46,6 +46,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::ISDIR`], [`Errno::FBIG`], [`Errno::NOSPC`] if nothing could be written.
+    #[inline(never)]
     pub fn write_at(&self, node: Node, offset: u64, from: &[u8]) -> Result<usize, Errno> {
         let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MAX);
         end.ok_or(Errno::FBIG)?;
@@ -272,11 +273,14 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Zeroes the undefined bytes past the end of a file, which is about to move to `to` or beyond.
+    #[inline(always)]
     pub(super) fn zero_gap(&self, inode: &Inode<'a>, to: u64) -> Result<(), Errno> {
         let size = inode.line.load(cell::SIZE);
-        if to <= size {
-            return Ok(());
-        }
+        if to <= size { Ok(()) } else { self.zero_between(inode, size, to) }
+    }
+
+    #[inline(never)]
+    fn zero_between(&self, inode: &Inode<'a>, size: u64, to: u64) -> Result<(), Errno> {
         if inode.has_annex() {
             self.zero_excess(inode, size, to)?;
         }
