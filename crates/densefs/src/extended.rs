@@ -246,7 +246,8 @@ impl<'a, S: Seams> Member<'a, S> {
             let inode = self.inode(node.at, line)?;
             self.write_attributes(inode, name, value, how)
         });
-        self.finish(done)
+        self.finish();
+        done
     }
 
     /// Rewrites all attributes, with a new value for this one, or without it.

@@ -38,7 +38,8 @@ impl<'a, S: Seams> Member<'a, S> {
             self.commit();
             Ok(())
         });
-        self.finish(done)
+        self.finish();
+        done
     }
 
     /// Frees what a file, which is locked, has past `size`, a little at a time. The file shrinks

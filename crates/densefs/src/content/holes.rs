@@ -134,7 +134,8 @@ impl<'a, S: Seams> Member<'a, S> {
             self.commit();
             Ok(())
         });
-        self.finish(done)
+        self.finish();
+        done
     }
 
     pub(super) fn allocate_locked(

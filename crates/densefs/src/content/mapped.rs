@@ -39,7 +39,8 @@ impl<'a, S: Seams> Member<'a, S> {
             let done = self.make_pages(&inode, offset, length, fills_holes);
             if let Err(why) = done { self.failed(why) } else { Ok(()) }
         });
-        self.finish(done)
+        self.finish();
+        done
     }
 
     fn make_pages(

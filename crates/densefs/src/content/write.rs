@@ -46,7 +46,7 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::ISDIR`], [`Errno::FBIG`], [`Errno::NOSPC`] if nothing could be written.
-    #[inline(never)]
+    #[inline(always)]
     pub fn write_at(&self, node: Node, offset: u64, from: &[u8]) -> Result<usize, Errno> {
         let end = offset.checked_add(from.len() as u64).filter(|&end| end <= SIZE_MAX);
         end.ok_or(Errno::FBIG)?;
@@ -54,7 +54,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let done = self
             .begin_change(node.at, inode, !from.is_empty())
             .and_then(|()| self.write_locked(node.at, inode, offset, from));
-        self.finish(done)
+        self.finish();
+        done
     }
 
     /// Appends to a file; returns the number of bytes written, and their offset.
@@ -69,7 +70,8 @@ impl<'a, S: Seams> Member<'a, S> {
             end.ok_or(Errno::FBIG)?;
             Ok((self.write_locked(node.at, inode, offset, from)?, offset))
         });
-        self.finish(done)
+        self.finish();
+        done
     }
 
     fn write_locked(

@@ -110,11 +110,10 @@ impl<S: Seams> Member<'_, S> {
 
     /// Ends an operation that holds one lock and has committed what it wants.
     #[inline(always)]
-    pub(crate) fn finish<T>(&self, done: T) -> T {
+    pub(crate) fn finish(&self) {
         self.forget();
         self.unlock();
         self.settle_if_possible();
-        done
     }
 
     /// Ends an operation: commits what is in the log if it is done, otherwise discards it, and

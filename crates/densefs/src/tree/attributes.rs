@@ -131,7 +131,8 @@ impl<'a, S: Seams> Member<'a, S> {
     fn set_times(&self, node: Node, times: NewTimes) -> Result<(), Errno> {
         let line = self.lock_node(&node)?;
         let done = self.inode(node.at, line).and_then(|inode| self.write_times(inode, times));
-        self.finish(done)
+        self.finish();
+        done
     }
 
     fn write_times(&self, mut inode: Inode<'a>, times: NewTimes) -> Result<(), Errno> {
