@@ -186,6 +186,34 @@ static void deaths(const char *arena)
     CHECK(close(ready[0]) == 0 && close(ready[1]) == 0);
 }
 
+/* A child for which the arena has no room left loses the memory: nobody knows that it maps it. */
+static void strangers(void)
+{
+    static pid_t children[1000];
+    int fd = file("known", PAGE), answers[2], count = 0, status;
+    volatile char *memory = dfs_mmap(NULL, PAGE, READ_WRITE, MAP_SHARED, fd, 0);
+    char is_known = 1;
+    CHECK(memory != MAP_FAILED && dfs_close(fd) == 0 && pipe(answers) == 0);
+    while (is_known) {
+        CHECK(count < 1000 && (children[count] = fork()) >= 0);
+        if (children[count] == 0) {
+            is_known = dfs_access("known", F_OK) == 0;
+            CHECK(write(answers[1], &is_known, 1) == 1);
+            signal(SIGSEGV, SIG_DFL);
+            memory[0] = 'c';
+            pause();
+        }
+        CHECK(read(answers[0], &is_known, 1) == 1);
+        count++;
+    }
+    CHECK(waitpid(children[--count], &status, 0) > 0);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV && count > 10);
+    while (count-- > 0)
+        CHECK(kill(children[count], SIGKILL) == 0 && waitpid(children[count], NULL, 0) > 0);
+    CHECK(memory[0] == 'c' && dfs_munmap((void *)memory, PAGE) == 0);
+    CHECK(close(answers[0]) == 0 && close(answers[1]) == 0);
+}
+
 static unsigned long state = 1;
 
 static size_t below(size_t limit)
@@ -273,6 +301,7 @@ int main(int argc, char **argv)
     ends_are_ends();
     parts();
     random_calls(20000);
+    strangers();
     deaths(argv[1]);
     CHECK(dfs_detach() == 0);
     return 0;

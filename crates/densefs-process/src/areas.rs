@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use densefs::{Errno, MappedFile};
 
 use crate::attachment::Attachment;
+use crate::memory::unmap;
 use crate::thread_slot;
 
 /// A stretch of memory to which a file is mapped.
@@ -52,6 +53,20 @@ impl Areas {
             taken.push((attachment, file));
         }
         taken
+    }
+
+    /// Unmaps all that is of an arena which this process cannot use: others do not know that it is
+    /// mapped, and may use the pages for other files.
+    #[expect(unsafe_code, reason = "it takes memory away")]
+    pub(crate) fn abandon(&mut self, attachment: &Arc<Attachment>) {
+        self.0.retain(|&start, area| {
+            let stays = !Arc::ptr_eq(&area.attachment, attachment);
+            if !stays {
+                // SAFETY: a program that uses it any more is to be told by SIGSEGV.
+                unsafe { unmap(start, area.end - start).ok() };
+            }
+            stays
+        });
     }
 
     fn has(&self, attachment: &Arc<Attachment>, file: MappedFile) -> bool {

@@ -177,8 +177,8 @@ impl Attachment {
 
     /// Makes this the attachment of a forked child, in which only the thread that forked continues.
     /// The child takes over nothing of what its parent's other threads were doing, and its locks
-    /// and its mapping are on an open file of its own.
-    pub(crate) fn become_child(&self, own: Option<(File, u32)>) {
+    /// and its mapping are on an open file of its own. Returns whether it can use the arena.
+    pub(crate) fn become_child(&self, own: Option<(File, u32)>) -> bool {
         for claimed in &self.claimed {
             claimed.store(false, Ordering::Relaxed);
         }
@@ -190,6 +190,7 @@ impl Attachment {
         });
         self.set_record(taken);
         self.pid.store(std::process::id(), Ordering::Relaxed);
+        taken.is_some()
     }
 
     pub(crate) fn arena(&self) -> Arena<'static> {

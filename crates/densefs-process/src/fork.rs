@@ -26,7 +26,7 @@ struct ChildShare {
 /// What a child gets of all arenas, and what must not change meanwhile.
 struct Shares {
     shares: Vec<ChildShare>,
-    _locked: (Attached, MutexGuard<'static, Areas>),
+    locked: (Attached, MutexGuard<'static, Areas>),
 }
 
 thread_local! {
@@ -51,7 +51,7 @@ extern "C" fn before() {
         ChildShare { attachment, own }
     });
     let shares = shares.collect();
-    SHARES.with(|place| place.replace(Some(Shares { shares, _locked: (attached, areas) })));
+    SHARES.with(|place| place.replace(Some(Shares { shares, locked: (attached, areas) })));
 }
 
 /// Opens the arena's file again, and takes a record for the child with everything that this process
@@ -78,9 +78,11 @@ extern "C" fn in_parent() {
 }
 
 extern "C" fn in_child() {
-    if let Some(Shares { shares, _locked }) = SHARES.with(RefCell::take) {
+    if let Some(Shares { shares, locked: (_attached, mut areas) }) = SHARES.with(RefCell::take) {
         for ChildShare { attachment, own } in shares {
-            attachment.become_child(own);
+            if !attachment.become_child(own) {
+                areas.abandon(&attachment);
+            }
         }
     }
     thread_slot::forget_parents();

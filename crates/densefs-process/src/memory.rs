@@ -43,7 +43,7 @@ impl Protection {
 
 /// New memory, unmapped again unless it is kept.
 #[derive(Debug)]
-pub(super) struct NewMemory {
+pub(crate) struct NewMemory {
     start: usize,
     length: usize,
 }
@@ -53,7 +53,7 @@ impl NewMemory {
     ///
     /// # Safety
     /// [`Placement::Exactly`] replaces whatever is mapped there.
-    pub(super) unsafe fn new(
+    pub(crate) unsafe fn new(
         placement: Placement,
         length: usize,
         protection: Protection,
@@ -72,7 +72,7 @@ impl NewMemory {
     }
 
     /// Maps bytes of a file from `at` on, which must be in this memory; zeros if there is no file.
-    pub(super) fn map(
+    pub(crate) fn map(
         &self,
         at: usize,
         length: usize,
@@ -99,7 +99,7 @@ impl NewMemory {
     }
 
     /// Keeps it; returns where it begins.
-    pub(super) fn keep(self) -> usize {
+    pub(crate) fn keep(self) -> usize {
         let start = self.start;
         std::mem::forget(self);
         start
@@ -117,7 +117,7 @@ impl Drop for NewMemory {
 ///
 /// # Safety
 /// Nobody may use it any more.
-pub(super) unsafe fn unmap(start: usize, length: usize) -> Result<(), Errno> {
+pub(crate) unsafe fn unmap(start: usize, length: usize) -> Result<(), Errno> {
     let start = std::ptr::without_provenance_mut(start);
     // SAFETY: guaranteed by the caller.
     unsafe { rustix::mm::munmap(start, length) }.map_err(errno)

@@ -5,8 +5,6 @@
 //! child may keep such a mapping for longer than its parent lives, and must not keep the locks that
 //! show that its parent is alive.
 
-mod memory;
-
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
 
@@ -14,8 +12,7 @@ use densefs::{Errno, MapAccess, MappedRun};
 
 use crate::areas::{Area, areas};
 use crate::dense_fs::DenseFs;
-use memory::NewMemory;
-pub use memory::{Placement, Protection};
+use crate::memory::{NewMemory, Placement, Protection, unmap as unmap_memory};
 
 /// Bytes in a page.
 const PAGE: u64 = PAGE_LENGTH as u64;
@@ -129,7 +126,7 @@ impl DenseFs {
 pub unsafe fn unmap(start: usize, length: usize) -> Result<(), Errno> {
     let mut areas = areas();
     // SAFETY: guaranteed by the caller.
-    unsafe { memory::unmap(start, length)? };
+    unsafe { unmap_memory(start, length)? };
     let end = start.saturating_add(length).next_multiple_of(PAGE_LENGTH);
     let taken = areas.take(start, end);
     areas.let_go(taken)
