@@ -204,7 +204,10 @@ static void read_tree(int side, char *const *paths, int how, order *by, unsigned
         } else if (what < 9) {
             static const int instructions[] = {FTS_AGAIN, FTS_FOLLOW, FTS_FOLLOW, FTS_FOLLOW,
                                                FTS_SKIP, 99};
-            answer[side] += calls->set(tree, one, instructions[what - 3]);
+            int instruction = instructions[what - 3], is_argument = one->fts_level == FTS_ROOTLEVEL;
+            /* With FTS_XDEV, glibc keeps the device that an argument had before it was followed. */
+            if (instruction == FTS_FOLLOW && how & FTS_XDEV && is_argument) continue;
+            answer[side] += calls->set(tree, one, instruction);
         }
     }
     if (!one) why[side] = errno;
