@@ -9,14 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                       \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            fprintf(stderr, "line %d: %s: %s\n", __LINE__, #condition,         \
-                    strerror(errno));                                          \
-            exit(1);                                                           \
-        }                                                                      \
-    } while (0)
+#include "check.h"
 
 #define FAILS(call, why)                                                       \
     do {                                                                       \

@@ -12,14 +12,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                       \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            fprintf(stderr, "line %d: %s: %s\n", __LINE__, #condition,         \
-                    strerror(errno));                                          \
-            exit(1);                                                           \
-        }                                                                      \
-    } while (0)
+#include "check.h"
 
 #define FAILS(call, why)                                                       \
     do {                                                                       \

@@ -253,18 +253,7 @@ fn what_a_process_had_open_is_closed_wherever_it_died() {
             let arena = memory.arena();
             let victim = Member::new(arena, &world, 1, 1).expect("there are slots");
             let done = world.kill_after(stores, || act(&victim).expect("it can"));
-            for dies_at in (0..).step_by(7) {
-                let heir = Member::new(arena, &world, 2, 2).expect("there are slots");
-                let reaped = world.kill_after(dies_at, || {
-                    heir.repair(1).expect("it is a slot");
-                    heir.reap(1).expect("it is a record");
-                });
-                let third = Member::new(arena, &world, 3, 3).expect("there are slots");
-                third.repair(2).expect("it is a slot");
-                if reaped.is_some() {
-                    break;
-                }
-            }
+            world.reap_the_dead(arena, 7);
             let survivor = Member::new(arena, &world, 3, 3).expect("there are slots");
             let report = assert_whole(&survivor);
             assert_eq!(report.descriptions, 0, "{what}: {stores}");

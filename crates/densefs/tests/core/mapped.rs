@@ -291,18 +291,7 @@ fn a_process_that_dies_leaves_nothing_mapped() {
             let arena = memory.arena();
             let victim = Member::new(arena, &world, 1, 1).expect("there are slots");
             let done = world.kill_after(stores, || act(&victim, 0).expect("there is room"));
-            for dies_at in (0..).step_by(11) {
-                let heir = Member::new(arena, &world, 2, 2).expect("there are slots");
-                let reaped = world.kill_after(dies_at, || {
-                    heir.repair(1).expect("it is a slot");
-                    heir.reap(1).expect("it is a record");
-                });
-                let third = Member::new(arena, &world, 3, 3).expect("there are slots");
-                third.repair(2).expect("it is a slot");
-                if reaped.is_some() {
-                    break;
-                }
-            }
+            world.reap_the_dead(arena, 11);
             let survivor = Member::new(arena, &world, 3, 3).expect("there are slots");
             assert_eq!(assert_whole(&survivor).descriptions, 0, "{what}: {stores}");
             if done.is_some() {

@@ -131,6 +131,23 @@ impl World {
         (done, was_full)
     }
 
+    /// Finishes and closes what process 1 has left, by heirs that die themselves: after no store,
+    /// after `step` stores, and so on until one lives.
+    pub(crate) fn reap_the_dead(&self, arena: Arena<'_>, step: usize) {
+        for dies_at in (0..).step_by(step) {
+            let heir = Member::new(arena, self, 2, 2).expect("there are slots");
+            let reaped = self.kill_after(dies_at, || {
+                heir.repair(1).expect("it is a slot");
+                heir.reap(1).expect("it is a record");
+            });
+            let third = Member::new(arena, self, 3, 3).expect("there are slots");
+            third.repair(2).expect("it is a slot");
+            if reaped.is_some() {
+                break;
+            }
+        }
+    }
+
     pub(crate) fn bury(&self, slot: u32) {
         self.dead.borrow_mut().insert(slot);
     }
