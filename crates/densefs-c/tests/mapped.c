@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,6 +191,7 @@ static void strangers(void)
     while (is_known) {
         CHECK(count < 1000 && (children[count] = fork()) >= 0);
         if (children[count] == 0) {
+            CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);
             is_known = dfs_access("known", F_OK) == 0;
             CHECK(write(answers[1], &is_known, 1) == 1);
             signal(SIGSEGV, SIG_DFL);
