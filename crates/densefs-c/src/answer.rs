@@ -6,6 +6,8 @@ use std::ffi::c_int;
 
 use densefs_process::{Errno, Stat, time};
 
+use crate::attached::device;
+
 /// Sets `errno`; returns the -1 of a call that fails.
 #[cold]
 #[inline(never)]
@@ -52,9 +54,6 @@ pub(crate) fn offset(done: Result<u64, Errno>) -> i64 {
     }
 }
 
-/// The device number of all files of an arena. No real device has it.
-pub(crate) const DEVICE: u64 = 0xdf5;
-
 /// Writes the attributes of an inode.
 ///
 /// # Safety
@@ -71,7 +70,7 @@ pub(crate) unsafe fn write_stat(stat: &Stat, into: *mut libc::stat) {
         let bytes = into.cast::<u8>();
         bytes.add(PADDING).write_bytes(0, offset_of!(libc::stat, st_rdev) - PADDING);
         bytes.add(BEHIND).write_bytes(0, size_of::<libc::stat>() - BEHIND);
-        (*into).st_dev = DEVICE;
+        (*into).st_dev = device();
         (*into).st_ino = stat.ino;
         (*into).st_nlink = stat.links.into();
         (*into).st_mode = stat.mode.mode;

@@ -7,6 +7,7 @@
 mod answer;
 mod arguments;
 mod attached;
+mod attaching;
 pub mod attributes;
 pub mod control;
 pub mod directories;
@@ -24,4 +25,5 @@ pub mod tree_stream;
 pub mod tree_walk;
 pub mod vectors;
 
-pub use attached::{dfs_attach, dfs_detach};
+pub use attached::{attach, attached, set_device};
+pub use attaching::{dfs_attach, dfs_detach};

@@ -4,9 +4,9 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use densefs_process::{Base, Errno, Stat, Usage, time};
 
-use crate::answer::{DEVICE, fail, result};
+use crate::answer::{fail, result};
 use crate::arguments::{base, follow, is_itself, itself, number, path};
-use crate::attached::attached;
+use crate::attached::{attached, device};
 
 /// The attributes of a file. The time of its creation is not kept.
 ///
@@ -59,9 +59,9 @@ fn extended(stat: &Stat) -> libc::statx {
     answer.stx_atime = timestamp(stat.atime_ns);
     answer.stx_mtime = timestamp(stat.mtime_ns);
     answer.stx_ctime = timestamp(stat.ctime_ns);
-    let device = stat.device.into();
-    (answer.stx_rdev_major, answer.stx_rdev_minor) = (libc::major(device), libc::minor(device));
-    (answer.stx_dev_major, answer.stx_dev_minor) = (libc::major(DEVICE), libc::minor(DEVICE));
+    let (own, within) = (stat.device.into(), device());
+    (answer.stx_rdev_major, answer.stx_rdev_minor) = (libc::major(own), libc::minor(own));
+    (answer.stx_dev_major, answer.stx_dev_minor) = (libc::major(within), libc::minor(within));
     answer
 }
 

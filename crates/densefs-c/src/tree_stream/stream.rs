@@ -6,8 +6,7 @@ use std::path::Path;
 use densefs_process::{Base, Errno, Follow, Stat, flags};
 
 use super::entry::{ABOVE, AGAIN, FOLLOW, NO_INSTRUCTION, Node, ROOT, SKIP, free_all, kind};
-use crate::answer::DEVICE;
-use crate::attached::attached;
+use crate::attached::{attached, device};
 
 /// Options, which `fts_open` takes.
 const FOLLOW_ARGUMENTS: c_int = 0x1;
@@ -330,7 +329,7 @@ const TOO_LONG: Result<Node, Errno> = Err(Errno::NAMETOOLONG);
 
 /// Notes which directory an entry is, and whether the way to it leads through the same one.
 fn directory(node: &mut Node, stat: &Stat) -> c_ushort {
-    (node.device, node.ino, node.links) = (DEVICE, stat.ino, stat.links.into());
+    (node.device, node.ino, node.links) = (device(), stat.ino, stat.links.into());
     if node.is_dot() {
         return kind::DOT;
     }
