@@ -72,6 +72,9 @@ densefs-install:
 		install -D "$$library/libdensefs.so.$(VERSION)" $(INTO)/lib/libdensefs.so.$(VERSION) && \
 		install -D -m 644 "$$library/libdensefs.so.$(VERSION).debug" \
 			$(INTO)/lib/.debug/libdensefs.so.$(VERSION).debug && \
+		install -D "$$library/libdensefs_preload.so" $(INTO)/lib/libdensefs_preload.so && \
+		install -D -m 644 "$$library/libdensefs_preload.so.debug" \
+			$(INTO)/lib/.debug/libdensefs_preload.so.debug && \
 		install -D -m 644 "$$library/libdensefs.a" $(INTO)/lib/libdensefs.a
 	@ln -sf libdensefs.so.$(VERSION) $(INTO)/lib/$(SONAME)
 	@ln -sf $(SONAME) $(INTO)/lib/libdensefs.so

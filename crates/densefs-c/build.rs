@@ -2,5 +2,6 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libdensefs.so");
+    // An argument for shared libraries alone would also reach those that are made of this one.
+    println!("cargo:rustc-link-arg=-Wl,-soname,libdensefs.so");
 }

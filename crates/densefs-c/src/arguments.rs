@@ -5,6 +5,7 @@ use std::ffi::{OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::slice;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use densefs_process::{Base, Errno, Follow};
 
@@ -21,8 +22,31 @@ pub(crate) unsafe fn path<'a>(text: *const c_char) -> Result<&'a Path, Errno> {
         return Err(Errno::FAULT);
     }
     // SAFETY: guaranteed by the caller.
-    let bytes = unsafe { slice::from_raw_parts(text.cast(), length(text)) };
+    let bytes: &[u8] = unsafe { slice::from_raw_parts(text.cast(), length(text)) };
+    if bytes.len() >= LONG {
+        check_length(bytes)?;
+    }
     Ok(Path::new(OsStr::from_bytes(bytes)))
+}
+
+/// The longest path, in bytes, and a length up to which none is too long, with any prefix.
+const PATH_MAX: usize = 4095;
+const LONG: usize = PATH_MAX - PREFIX_MAX;
+const PREFIX_MAX: usize = 255;
+
+/// How many bytes programs put before absolute paths.
+static PREFIX: AtomicUsize = AtomicUsize::new(0);
+
+/// Says how many bytes, up to 255, programs put before the absolute paths that they mean, so that
+/// paths are too long for this library if they are for the programs.
+pub fn set_prefix_length(bytes: usize) {
+    PREFIX.store(bytes.min(PREFIX_MAX), Ordering::Relaxed);
+}
+
+#[cold]
+fn check_length(path: &[u8]) -> Result<(), Errno> {
+    let before = if path.first() == Some(&b'/') { PREFIX.load(Ordering::Relaxed) } else { 0 };
+    if before + path.len() > PATH_MAX { Err(Errno::NAMETOOLONG) } else { Ok(()) }
 }
 
 /// The length of a C string. Not libc's, as a call to that touches more cache lines.

@@ -25,5 +25,6 @@ pub mod tree_stream;
 pub mod tree_walk;
 pub mod vectors;
 
+pub use arguments::set_prefix_length;
 pub use attached::{attach, attached, set_device};
 pub use attaching::{dfs_attach, dfs_detach};

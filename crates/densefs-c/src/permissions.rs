@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int};
 use std::path::Path;
 
-use densefs_process::{Base, Errno, Owner};
+use densefs_process::{Base, Errno, Ids, Owner};
 
 use crate::answer::{fail, result};
 use crate::arguments::{base, follow, is_itself, itself, number, path};
@@ -129,8 +129,7 @@ pub unsafe extern "C" fn dfs_access(name: *const c_char, wanted: c_int) -> c_int
     unsafe { dfs_faccessat(libc::AT_FDCWD, name, wanted, 0) }
 }
 
-/// Like [`dfs_access`], relative to a directory, and with flags. The effective credentials are the
-/// only ones, with or without `AT_EACCESS`.
+/// Like [`dfs_access`], relative to a directory, and with flags.
 ///
 /// # Safety
 /// `name` must be a C string.
@@ -146,11 +145,12 @@ pub unsafe extern "C" fn dfs_faccessat(
     if wanted > 7 || how & !FLAGS != 0 {
         return fail(libc::EINVAL);
     }
+    let ids = if how & libc::AT_EACCESS == 0 { Ids::Real } else { Ids::Effective };
     let check = |name: &Path| -> Result<(), Errno> {
         if is_itself(name, how) {
-            return attached()?.check_access_to_base(itself(directory)?, wanted);
+            return attached()?.check_access_to_base(itself(directory)?, wanted, ids);
         }
-        attached()?.check_access_to(base(directory, name)?, name, follow(how), wanted)
+        attached()?.check_access_to(base(directory, name)?, name, follow(how), wanted, ids)
     };
     // SAFETY: guaranteed by the caller.
     result(unsafe { path(name) }.and_then(check))

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-use densefs_process::{Base, DenseFs, Errno};
+use densefs_process::{Base, DenseFs, Errno, Follow, Ids};
 
 use crate::answer::fail;
 use crate::arguments::path;
@@ -68,6 +68,7 @@ fn resolve(files: &DenseFs, name: &[u8]) -> Result<Vec<u8>, Errno> {
         rest.drain(..end);
         match &part[..] {
             b"." => {}
+            b".." if done.is_empty() && files.may_lead_out() => return Err(Errno::OUTSIDE),
             b".." => done.truncate(parent_length(&done)),
             part => {
                 done.push(b'/');
@@ -80,13 +81,17 @@ fn resolve(files: &DenseFs, name: &[u8]) -> Result<Vec<u8>, Errno> {
                         }
                         let target = target.as_os_str().as_bytes();
                         let is_absolute = target.first() == Some(&b'/');
+                        if is_absolute && files.may_lead_out() {
+                            return Err(Errno::OUTSIDE);
+                        }
                         done.truncate(if is_absolute { 0 } else { parent_length(&done) });
                         rest.splice(..0, target.iter().copied());
                     }
                     Err(Errno::INVAL) if !needs_directory(&rest) => {}
                     Err(Errno::INVAL) => {
                         let with_slash = [&done[..], b"/"].concat();
-                        files.check_access(Base::Working, as_path(&with_slash), 0)?;
+                        let (name, ids) = (as_path(&with_slash), Ids::Effective);
+                        files.check_access_to(Base::Working, name, Follow::Yes, 0, ids)?;
                     }
                     Err(why) => return Err(why),
                 }

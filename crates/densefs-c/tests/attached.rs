@@ -5,6 +5,7 @@
 use std::ffi::{CStr, c_int};
 use std::mem::MaybeUninit;
 
+use densefs_c::resolved::dfs_realpath;
 use densefs_c::{attach, attached, dfs_attach, dfs_detach, set_device};
 use densefs_process::{DenseFs, Errno, NewArena, make};
 
@@ -58,6 +59,20 @@ fn a_file_system_that_a_library_has_attached_is_that_of_the_functions() {
     assert_eq!(stat(c"/below").st_dev, device);
     let told = statx(c"/below");
     assert_eq!((told.stx_dev_major, told.stx_dev_minor), (0xabc, 0x12345));
+
+    files.make_link("/below", "/out").expect("there is room");
+    let resolved = |name: &CStr| {
+        // SAFETY: a C string, and the function allocates the result.
+        let found = unsafe { dfs_realpath(name.as_ptr(), std::ptr::null_mut()) };
+        // SAFETY: a C string that is ours.
+        unsafe { libc::free(found.cast()) };
+        if found.is_null() { errno() } else { 0 }
+    };
+    assert_eq!([c"/out", c"/below/../.."].map(resolved), [0, 0]);
+    files.lead_out();
+    assert_eq!([c"/out", c"/below/../.."].map(resolved), [Errno::OUTSIDE.0; 2]);
+    assert_eq!([c"/below", c"/below/.."].map(resolved), [0, 0]);
+
     assert_eq!(dfs_detach(), 0);
     assert_eq!(attached().map(drop), Err(Errno::NXIO));
     // The values of its own are still good.

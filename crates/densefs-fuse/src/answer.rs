@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use densefs::modes::{BLOCKS, CHARACTERS, Caller, DIRECTORY, SYMLINK, TYPE};
+use densefs::modes::{BLOCKS, CHARACTERS, Caller, DIRECTORY, NO_GROUPS, SYMLINK, TYPE};
 use densefs::{Errno, NewTime, Stat, flags, time};
 use fuser::{
     FileAttr, FileHandle, FileType, Generation, INodeNo, ReplyData, ReplyEmpty, ReplyEntry,
@@ -21,7 +21,7 @@ const SOCKET: u32 = 0o140_000;
 /// applied the umask.
 pub(crate) fn caller(request: &Request) -> Caller<'static> {
     let (uid, gid) = (request.uid(), request.gid());
-    Caller { uid, gid, groups: &[], umask: 0, is_checked: true }
+    Caller { uid, gid, groups: &NO_GROUPS, umask: 0, is_checked: true, may_lead_out: false }
 }
 
 pub(crate) fn errno(why: Errno) -> fuser::Errno {

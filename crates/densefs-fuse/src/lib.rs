@@ -10,6 +10,7 @@ mod contested;
 mod entry;
 mod filesystem;
 mod known_inodes;
+mod private;
 mod server;
 mod sweeper;
 
@@ -22,6 +23,8 @@ use densefs_process::DenseFs;
 use fuser::{Config, MountOption, Session, SessionACL, SessionUnmounter};
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
+
+pub use private::{Unserved, open_device};
 
 use server::FuseServer;
 use sweeper::sweep;
@@ -134,9 +137,8 @@ impl Mount {
         if above.is_ok_and(|above| above.dev() != there.dev() || above.ino() == there.ino()) {
             return Err(MountError::Busy { path: path() });
         }
-        let mut config = Config::default();
         let arena = files.path().canonicalize().unwrap_or_else(|_| files.path().to_owned());
-        config.mount_options = vec![
+        let options = vec![
             MountOption::FSName(arena.to_string_lossy().into_owned()),
             // fuser's own option for the subtype does not reach the kernel.
             MountOption::CUSTOM("subtype=densefs".to_owned()),
@@ -145,9 +147,7 @@ impl Mount {
             MountOption::NoSuid,
         ];
         let is_root = rustix::process::geteuid().is_root();
-        config.acl = if is_root { SessionACL::All } else { SessionACL::Owner };
-        config.n_threads = Some(std::thread::available_parallelism().map_or(1, NonZero::get));
-        config.clone_fd = true;
+        let config = config(options, if is_root { SessionACL::All } else { SessionACL::Owner });
         let refused = |why| {
             if is_root || has_helper() {
                 MountError::Refused { path: path(), why }
@@ -184,6 +184,15 @@ impl Mount {
         server.files.detach().map_err(io::Error::other)?;
         after_unmount(ended)
     }
+}
+
+fn config(mount_options: Vec<MountOption>, acl: SessionACL) -> Config {
+    let mut config = Config::default();
+    config.mount_options = mount_options;
+    config.acl = acl;
+    config.n_threads = Some(std::thread::available_parallelism().map_or(1, NonZero::get));
+    config.clone_fd = true;
+    config
 }
 
 /// Whether the program is there that mounts for users other than root.

@@ -36,6 +36,11 @@ impl Areas {
         self.0.insert(start, area);
     }
 
+    /// Whether anything is mapped to any of these bytes.
+    pub(crate) fn overlaps(&self, start: usize, end: usize) -> bool {
+        self.0.range(..end).next_back().is_some_and(|(_, area)| area.end > start)
+    }
+
     /// Forgets these bytes; returns what was mapped to them.
     pub(crate) fn take(&mut self, start: usize, end: usize) -> Vec<(Arc<Attachment>, MappedFile)> {
         let mut taken = Vec::new();

@@ -10,13 +10,16 @@ use std::sync::{Arc, OnceLock};
 
 use densefs::arena::Line;
 use densefs::format::Shape;
-use densefs::modes::{AsCaller, Caller};
+use densefs::modes::Caller;
 use densefs::{Arena, Errno, Life, Member, Seams};
 use rustix::thread::futex;
 use rustix::time::Timespec;
 
+use crate::claims::Claims;
+use crate::credentials::Credentials;
 use crate::edge::{self, ByteLock, Mapping, lock_bytes};
-use crate::file::{self, ArenaError, RECORDS_AT};
+use crate::file::{self, ArenaError, OpenedArena, RECORDS_AT};
+use crate::numbers::PassingNumber;
 use crate::supply::{release, supply};
 use crate::users::{Role, Users};
 
@@ -24,52 +27,6 @@ use crate::users::{Role, Users};
 const SLEEP_NS: i64 = 5_000_000;
 /// No record: for a child whose parent could not get one for it.
 const NO_RECORD: u32 = u32::MAX;
-
-/// The identity under which a process works.
-#[derive(Debug)]
-pub(crate) struct Credentials {
-    uid: u32,
-    gid: u32,
-    groups: Box<[u32]>,
-    umask: AtomicU32,
-}
-
-impl Credentials {
-    fn of_process() -> Self {
-        let groups = rustix::process::getgroups().unwrap_or_default();
-        Self {
-            uid: rustix::process::geteuid().as_raw(),
-            gid: rustix::process::getegid().as_raw(),
-            groups: groups.into_iter().map(rustix::process::Gid::as_raw).collect(),
-            umask: AtomicU32::new(umask_of_process()),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn caller(&self) -> Caller<'_> {
-        let umask = self.umask.load(Ordering::Relaxed);
-        Caller { uid: self.uid, gid: self.gid, groups: &self.groups, umask, is_checked: false }
-    }
-
-    /// Sets the umask; returns the old one.
-    pub(crate) fn set_umask(&self, umask: u32) -> u32 {
-        self.umask.swap(umask & 0o777, Ordering::Relaxed)
-    }
-}
-
-impl AsCaller for Credentials {
-    #[inline]
-    fn as_caller(&self) -> Caller<'_> {
-        self.caller()
-    }
-}
-
-/// The process' umask, which umask(2) cannot read without changing it.
-fn umask_of_process() -> u32 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
-}
 
 /// An arena that this process has attached. What every call reads comes first, in one cache line.
 #[derive(Debug)]
@@ -89,6 +46,10 @@ pub(crate) struct Attachment {
     identity: Option<file::FileIdentity>,
     /// The same file without locks, for memory that programs map.
     to_map: OnceLock<File>,
+    /// The one of a child that is being forked.
+    pub(crate) child_number: PassingNumber,
+    /// The one of a program that is about to be executed.
+    pub(crate) handed_number: PassingNumber,
     mapping: Mapping,
     shape: Shape,
     /// For each record, whether a thread of ours is reclaiming what a dead process left.
@@ -98,12 +59,27 @@ pub(crate) struct Attachment {
 impl Attachment {
     /// Attaches an arena.
     pub(crate) fn attach(path: &Path) -> Result<Arc<Self>, ArenaError> {
-        let (file, mapping, shape) = file::open(path)?;
-        let this = Arc::new(Self {
+        let this = Self::without_record(path, file::open(path)?);
+        let full = |what, most| ArenaError::Full { path: path.to_owned(), what, most };
+        let taken = this.take_record(this.file.as_fd(), |record| this.set_record(Some(record)));
+        let taken = taken.map_err(|why| match why {
+            Errno::NFILE => full("threads", this.shape.slots()),
+            why => ArenaError::Core { path: path.to_owned(), why },
+        });
+        taken?.ok_or_else(|| full("processes", this.shape.processes()))?;
+        Ok(this)
+    }
+
+    /// An attachment that has no record yet.
+    pub(crate) fn without_record(path: &Path, opened: OpenedArena) -> Arc<Self> {
+        let OpenedArena { file, mapping, shape } = opened;
+        Arc::new(Self {
             path: path.to_owned(),
             identity: file::FileIdentity::from_file(file.as_fd()),
             file,
             to_map: OnceLock::new(),
+            child_number: PassingNumber::none(),
+            handed_number: PassingNumber::none(),
             mapping,
             shape,
             record: AtomicU32::new(NO_RECORD),
@@ -111,15 +87,11 @@ impl Attachment {
             claimed: (0..shape.processes()).map(|_| AtomicBool::new(false)).collect(),
             is_sweep_due: AtomicBool::new(true),
             credentials: Credentials::of_process(),
-        });
-        let full = |what, most| ArenaError::Full { path: path.to_owned(), what, most };
-        let taken = this.take_record(this.file.as_fd(), |record| this.set_record(Some(record)));
-        let taken = taken.map_err(|why| match why {
-            Errno::NFILE => full("threads", shape.slots()),
-            why => ArenaError::Core { path: path.to_owned(), why },
-        });
-        taken?.ok_or_else(|| full("processes", shape.processes()))?;
-        Ok(this)
+        })
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// How many threads may use the arena at the same time, and how many do.
@@ -152,11 +124,17 @@ impl Attachment {
         self.to_map.get().map(AsFd::as_fd).ok_or(Errno::NFILE)
     }
 
+    /// Calls `each` with the numbers of the system's descriptors that belong to it.
+    pub(crate) fn each_number(&self, each: &mut dyn FnMut(i32)) {
+        each(self.file.as_raw_fd());
+        self.to_map.get().map(AsRawFd::as_raw_fd).into_iter().for_each(&mut *each);
+        self.child_number.get().into_iter().for_each(&mut *each);
+        self.handed_number.get().into_iter().for_each(each);
+    }
+
     /// Opens the arena's file again.
     pub(crate) fn open_again(&self) -> Result<File, Errno> {
-        // Not by name, which may belong to another file by now.
-        let path = format!("/proc/self/fd/{}", self.file().as_raw_fd());
-        let file = File::options().read(true).write(true).open(path).map_err(|_| Errno::NFILE)?;
+        let file = file::open_again(self.file())?;
         if self.is_arena_file(file.as_fd()) { Ok(file) } else { Err(Errno::BADF) }
     }
 
@@ -234,8 +212,13 @@ impl Attachment {
         (0..self.shape.slots()).filter(belongs)
     }
 
+    /// Whether a lock shows that a process has a record, other than one of this description.
+    pub(crate) fn is_record_locked(&self, file: BorrowedFd<'_>, record: u32) -> bool {
+        edge::is_locked(file, RECORDS_AT + i64::from(record)).unwrap_or(false)
+    }
+
     /// Takes or releases the lock that shows that a process has a record.
-    fn lock_record(&self, file: BorrowedFd<'_>, record: u32, what: ByteLock) -> bool {
+    pub(crate) fn lock_record(&self, file: BorrowedFd<'_>, record: u32, what: ByteLock) -> bool {
         lock_bytes(file, RECORDS_AT + i64::from(record), 1, what).unwrap_or(false)
     }
 
@@ -253,6 +236,7 @@ impl Attachment {
                 continue;
             }
             self.set_role(record, Role::Program);
+            self.set_claims(record, Claims::Nothing);
             // If the record is for us: from now on, the kernel cannot tell our own lock from none.
             tell(record);
             self.take_over(record)?;
@@ -267,7 +251,10 @@ impl Attachment {
         self.reclaim_slots(record)?;
         let slot = self.take_slot(record)?.ok_or(Errno::NFILE)?;
         let member = Member::new(self.arena(), ProcessSeams(self.clone()), slot, record)?;
-        let begun = member.reap(record).and_then(|()| member.begin_process(record));
+        let begun = self.pass_locks(&member, record).and_then(|()| {
+            member.reap(record)?;
+            member.begin_process(record)
+        });
         self.give_slot(slot);
         begun
     }
@@ -307,16 +294,26 @@ impl Attachment {
             if record == self.record() || !self.claim(record) {
                 continue;
             }
-            let taken_back = self.reclaim_slots(record).and_then(|()| member.reap(record));
-            swept = swept.and(taken_back);
+            swept = swept.and(self.reclaim(member, record));
             self.unclaim(record);
         }
         swept
     }
 
+    /// Reclaims all that the process with this record has left, which the caller has claimed.
+    pub(crate) fn reclaim(
+        self: &Arc<Self>,
+        member: &Member<'static, ProcessSeams>,
+        record: u32,
+    ) -> Result<(), Errno> {
+        self.reclaim_slots(record)?;
+        self.pass_locks(member, record)?;
+        member.reap(record)
+    }
+
     /// Claims the record of a process that may be dead; false if it is alive, or if another thread
     /// or process has claimed it.
-    fn claim(&self, record: u32) -> bool {
+    pub(crate) fn claim(&self, record: u32) -> bool {
         let Some(claimed) = self.claimed.get(record as usize) else { return false };
         if claimed.swap(true, Ordering::Acquire) {
             return false;
@@ -334,7 +331,7 @@ impl Attachment {
         is_dead
     }
 
-    fn unclaim(&self, record: u32) {
+    pub(crate) fn unclaim(&self, record: u32) {
         self.lock_record(self.file(), record, ByteLock::GiveBack);
         if let Some(claimed) = self.claimed.get(record as usize) {
             claimed.store(false, Ordering::Release);
@@ -344,13 +341,7 @@ impl Attachment {
     /// Which other live processes have the arena attached.
     pub(crate) fn others(&self) -> Users {
         let others = (0..self.shape.processes()).filter(|&record| record != self.record());
-        let alive = others.filter(|&record| {
-            let is_dead = self.claim(record);
-            if is_dead {
-                self.unclaim(record);
-            }
-            !is_dead
-        });
+        let alive = others.filter(|&record| self.is_alive(record));
         alive.map(|record| Role::from_record(&self.arena(), self.shape, record)).collect()
     }
 
@@ -359,6 +350,46 @@ impl Attachment {
         if let Ok(line) = self.shape.record(record).and_then(|at| self.arena().line(at)) {
             line.atomic(Shape::ROLE).store(role as u32, Ordering::Relaxed);
         }
+    }
+
+    /// What a record says of who may take it over.
+    pub(crate) fn claims_of(&self, record: u32) -> Claims {
+        Claims::from_record(&self.arena(), self.shape, record)
+    }
+
+    /// Notes in a record who may take it over.
+    pub(crate) fn set_claims(&self, record: u32, claims: Claims) {
+        claims.note(&self.arena(), self.shape, record);
+    }
+
+    /// Passes the locks of a dead process, whose record the caller has claimed, to the program that
+    /// it has executed, if there is one.
+    fn pass_locks(&self, member: &Member<'static, ProcessSeams>, dead: u32) -> Result<(), Errno> {
+        if !member.is_in_use(dead)? {
+            return Ok(());
+        }
+        let asks = |&record: &u32| self.claims_of(record) == Claims::LocksOf(dead);
+        for heir in (0..self.shape.processes()).filter(asks) {
+            if self.is_alive(heir) {
+                member.pass_locks(dead, heir)?;
+            }
+            // Not later: once the record is reaped, another process may take it.
+            self.set_claims(heir, Claims::Record);
+        }
+        Ok(())
+    }
+
+    /// Whether a process has this record.
+    fn is_alive(&self, record: u32) -> bool {
+        if record == self.record() {
+            // The kernel cannot tell our own lock from none.
+            return true;
+        }
+        let is_dead = self.claim(record);
+        if is_dead {
+            self.unclaim(record);
+        }
+        !is_dead
     }
 
     /// Gives the record of this process back, so that others see that it no longer uses the arena.

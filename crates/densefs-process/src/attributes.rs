@@ -6,6 +6,7 @@ use std::path::Path;
 use densefs::modes::{FILE, TYPE};
 use densefs::{Errno, Follow, NewTime, NewTimes, Owner, Start, Stat};
 
+use crate::credentials::Ids;
 use crate::dense_fs::{Base, DenseFs};
 
 impl DenseFs {
@@ -218,18 +219,19 @@ impl DenseFs {
     /// # Errors
     /// As fstatat(2) with `AT_EMPTY_PATH`.
     pub fn stat_of(&self, base: Base) -> Result<Stat, Errno> {
-        self.with(|member, _| member.retry(|| member.stat(base.node(member, b"")?)))
+        self.with_core(|member| member.retry(|| member.stat(base.node(member, b"")?)))
     }
 
-    /// Whether the process may read (4), write (2) or execute (1) the file at a path.
+    /// Whether the process may read (4), write (2) or execute (1) the file at a path, by its real
+    /// IDs.
     ///
     /// # Errors
     /// As access(2).
     pub fn check_access(&self, base: Base, path: &Path, wanted: u32) -> Result<(), Errno> {
-        self.check_access_to(base, path, Follow::Yes, wanted)
+        self.check_access_to(base, path, Follow::Yes, wanted, Ids::Real)
     }
 
-    /// Like [`Self::check_access`], optionally to a symbolic link itself.
+    /// Like [`Self::check_access`], optionally to a symbolic link itself, or by the effective IDs.
     ///
     /// # Errors
     /// As faccessat(2).
@@ -239,20 +241,27 @@ impl DenseFs {
         path: &Path,
         follow: Follow,
         wanted: u32,
+        ids: Ids,
     ) -> Result<(), Errno> {
-        self.with_node(base, path, follow, |member, caller, node| {
-            member.stat(node)?.mode.allow(caller, wanted & 7)
+        let path = path.as_os_str().as_bytes();
+        let caller = self.attachment.credentials.caller_by(ids);
+        self.with_core(|member| {
+            member.retry(|| {
+                let node = member.walk(&caller, base.node(member, path)?, path, follow)?;
+                member.stat(node)?.mode.allow(&caller, wanted & 7)
+            })
         })
     }
 
-    /// Like [`Self::check_access`], to a base itself.
+    /// Like [`Self::check_access_to`], to a base itself.
     ///
     /// # Errors
     /// As faccessat(2) with `AT_EMPTY_PATH`.
-    pub fn check_access_to_base(&self, base: Base, wanted: u32) -> Result<(), Errno> {
-        self.with(|member, caller| {
+    pub fn check_access_to_base(&self, base: Base, wanted: u32, ids: Ids) -> Result<(), Errno> {
+        let caller = self.attachment.credentials.caller_by(ids);
+        self.with_core(|member| {
             let stat = member.retry(|| member.stat(base.node(member, b"")?))?;
-            stat.mode.allow(caller, wanted & 7)
+            stat.mode.allow(&caller, wanted & 7)
         })
     }
 }

@@ -10,16 +10,16 @@ impl DenseFs {
     /// # Errors
     /// As fcntl(2) with `F_GETFD`.
     pub fn closes_on_exec(&self, descriptor: u32) -> Result<bool, Errno> {
-        self.with(|member, _| member.closes_on_exec(descriptor))
+        self.with_core(|member| member.closes_on_exec(descriptor))
     }
 
     /// Marks a descriptor to be closed when the process executes another program, or not. All are
-    /// closed then; this is only remembered.
+    /// closed then, unless [`DenseFs::hand_over`] prepares for that.
     ///
     /// # Errors
     /// As fcntl(2) with `F_SETFD`.
     pub fn set_closes_on_exec(&self, descriptor: u32, closes: bool) -> Result<(), Errno> {
-        self.with(|member, _| member.set_closes_on_exec(descriptor, closes))
+        self.with_core(|member| member.set_closes_on_exec(descriptor, closes))
     }
 
     /// Changes the flags of an open file, as far as they can be changed.
@@ -56,6 +56,6 @@ impl DenseFs {
         appends: bool,
         from: &[u8],
     ) -> Result<usize, Errno> {
-        self.with(|member, _| member.write_placed(descriptor, offset, appends, from))
+        self.with_core(|member| member.write_placed(descriptor, offset, appends, from))
     }
 }

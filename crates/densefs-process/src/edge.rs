@@ -3,11 +3,13 @@
 #![expect(unsafe_code, reason = "these have no safe wrapper")]
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 use densefs::Arena;
 use densefs::arena::LINE_BYTES;
+use rustix::io::DupFlags;
 use rustix::mm::{MapFlags, ProtFlags};
 
 /// An arena's file, mapped into memory.
@@ -102,13 +104,32 @@ pub(crate) fn lock_bytes(
     }
 }
 
-/// Makes a descriptor refer to the same file as another, in one step.
-pub(crate) fn replace(old: impl AsFd, by: impl AsFd) -> io::Result<()> {
-    let (old, by) = (old.as_fd().as_raw_fd(), by.as_fd().as_raw_fd());
-    // SAFETY: both are open, and `old` stays open.
-    if unsafe { libc::dup3(by, old, libc::O_CLOEXEC) } < 0 {
+/// Whether somebody has locked a byte of a file: a process, or another open file description.
+pub(crate) fn is_locked(file: BorrowedFd<'_>, byte: i64) -> io::Result<bool> {
+    #[expect(clippy::cast_possible_truncation, reason = "they are numbers below 4")]
+    let (kind, whence) = (libc::F_WRLCK as libc::c_short, libc::SEEK_SET as libc::c_short);
+    let mut request =
+        libc::flock { l_type: kind, l_whence: whence, l_start: byte, l_len: 1, l_pid: 0 };
+    // SAFETY: the request outlives the call.
+    let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut request) };
+    if done < 0 {
         return Err(io::Error::last_os_error());
     }
+    Ok(i32::from(request.l_type) != libc::F_UNLCK)
+}
+
+/// Closes a descriptor that only its number is left of.
+pub(crate) fn close(number: i32) {
+    // SAFETY: nobody owns it any more.
+    unsafe { libc::close(number) };
+}
+
+/// Makes a descriptor refer to the same file as another, in one step.
+pub(crate) fn replace(old: impl AsFd, by: impl AsFd) -> io::Result<()> {
+    // Not by libc's function, in whose place a program may have put another.
+    // SAFETY: it is open, and stays open, since this is never dropped.
+    let old = unsafe { OwnedFd::from_raw_fd(old.as_fd().as_raw_fd()) };
+    rustix::io::dup3(by, &mut ManuallyDrop::new(old), DupFlags::CLOEXEC)?;
     Ok(())
 }
 

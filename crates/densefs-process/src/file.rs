@@ -2,8 +2,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
 
@@ -13,6 +13,7 @@ use densefs::modes::Mode;
 use densefs::{Errno, Life, Seams};
 
 use crate::edge::{self, ByteLock, Mapping, lock_bytes};
+use crate::numbers::out_of_the_way;
 use crate::supply::{PAGE_BYTES, release, supply};
 use crate::users::{Role, Users, is_unused_soon};
 
@@ -158,6 +159,14 @@ pub enum ArenaError {
         /// How many there are.
         most: u32,
     },
+    /// What a program was to take over from the one that has executed it is not there.
+    #[error("{path} cannot be taken over from the program that executed this one: {why}")]
+    NotHandedOver {
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        why: &'static str,
+    },
     /// The core failed.
     #[error("{path}: {why}")]
     Core {
@@ -186,6 +195,7 @@ impl ArenaError {
             Self::InUse { .. } => libc::EBUSY,
             Self::NoSpace { .. } => libc::ENOSPC,
             Self::Full { .. } => libc::EUSERS,
+            Self::NotHandedOver { .. } => libc::EBADF,
             Self::Core { why, .. } => why.0,
         }
     }
@@ -319,8 +329,7 @@ fn users_of(file: &File, mapping: &Mapping, shape: Shape) -> Users {
 /// Whether a file begins with a superblock, without mapping an unknown file.
 fn begins_like_one(file: &File) -> io::Result<bool> {
     let mut first = [0; 8];
-    let mut file = file;
-    file.read_exact(&mut first)?;
+    file.read_exact_at(&mut first, 0)?;
     Ok(&first == b"DENSEFS\n")
 }
 
@@ -346,8 +355,23 @@ fn fill(path: &Path, file: &File, lines: u32, request: &NewArena) -> Result<(), 
     })
 }
 
+/// The open file of an arena, recognised and mapped.
+#[derive(Debug)]
+pub(crate) struct OpenedArena {
+    pub(crate) file: File,
+    pub(crate) mapping: Mapping,
+    pub(crate) shape: Shape,
+}
+
+/// Opens the file of an arena again. Not by name, which may belong to another file by now.
+pub(crate) fn open_again(file: BorrowedFd<'_>) -> Result<File, Errno> {
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let file = File::options().read(true).write(true).open(path).map_err(|_| Errno::NFILE)?;
+    Ok(out_of_the_way(file))
+}
+
 /// Opens the file of an arena.
-pub(crate) fn open(path: &Path) -> Result<(File, Mapping, Shape), ArenaError> {
+pub(crate) fn open(path: &Path) -> Result<OpenedArena, ArenaError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).custom_flags(libc::O_CLOEXEC | libc::O_NONBLOCK);
     let file = options.open(path).map_err(|why| {
@@ -359,6 +383,11 @@ pub(crate) fn open(path: &Path) -> Result<(File, Mapping, Shape), ArenaError> {
             _ => at(path, "open")(why),
         }
     })?;
+    recognise(path, file)
+}
+
+/// Recognises the open file of an arena, and maps it.
+pub(crate) fn recognise(path: &Path, file: File) -> Result<OpenedArena, ArenaError> {
     let metadata = file.metadata().map_err(at(path, "look at"))?;
     let no_dense_fs = || ArenaError::NoDenseFs { path: path.to_owned() };
     let is_special = metadata.file_type().is_fifo() || metadata.file_type().is_char_device();
@@ -382,17 +411,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, Mapping, Shape), ArenaError> {
         }
         InvalidArena::Damaged => ArenaError::Damaged { path: path.to_owned() },
     })?;
-    Ok((out_of_the_way(file), mapping, shape))
-}
-
-/// Moves an open file to a high descriptor, out of the way of programs that close or count theirs.
-pub(crate) fn out_of_the_way(file: File) -> File {
-    const FROM: i32 = 1 << 15;
-    // If the limit is lower than that, it keeps its descriptor.
-    [FROM, FROM >> 6]
-        .into_iter()
-        .find_map(|from| rustix::io::fcntl_dupfd_cloexec(&file, from).ok())
-        .map_or(file, File::from)
+    Ok(OpenedArena { file: out_of_the_way(file), mapping, shape })
 }
 
 /// Identifies an open file.

@@ -63,7 +63,7 @@ impl DenseFs {
     /// [`Errno::BADF`].
     #[inline]
     pub fn close(&self, descriptor: u32) -> Result<(), Errno> {
-        self.with(|member, _| member.close(descriptor))
+        self.with_core(|member| member.close(descriptor))
     }
 
     /// Reads at a descriptor's offset.
@@ -72,7 +72,7 @@ impl DenseFs {
     /// As read(2).
     #[inline]
     pub fn read(&self, descriptor: u32, into: &mut [u8]) -> Result<usize, Errno> {
-        self.with(|member, _| member.read_on(descriptor, into))
+        self.with_core(|member| member.read_on(descriptor, into))
     }
 
     /// Writes at a descriptor's offset.
@@ -81,7 +81,7 @@ impl DenseFs {
     /// As write(2).
     #[inline]
     pub fn write(&self, descriptor: u32, from: &[u8]) -> Result<usize, Errno> {
-        self.with(|member, _| member.write_on(descriptor, from))
+        self.with_core(|member| member.write_on(descriptor, from))
     }
 
     /// Reads at an offset.
@@ -90,7 +90,7 @@ impl DenseFs {
     /// As pread(2).
     #[inline]
     pub fn read_from(&self, descriptor: u32, offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        self.with(|member, _| member.read_from(descriptor, offset, into))
+        self.with_core(|member| member.read_from(descriptor, offset, into))
     }
 
     /// Writes at an offset.
@@ -99,7 +99,7 @@ impl DenseFs {
     /// As pwrite(2).
     #[inline]
     pub fn write_to(&self, descriptor: u32, offset: u64, from: &[u8]) -> Result<usize, Errno> {
-        self.with(|member, _| member.write_to(descriptor, offset, from))
+        self.with_core(|member| member.write_to(descriptor, offset, from))
     }
 
     /// Moves a descriptor's offset.
@@ -108,7 +108,7 @@ impl DenseFs {
     /// As lseek(2).
     #[inline]
     pub fn seek(&self, descriptor: u32, by: i64, from: Whence) -> Result<u64, Errno> {
-        self.with(|member, _| member.seek(descriptor, by, from))
+        self.with_core(|member| member.seek(descriptor, by, from))
     }
 
     /// The attributes of an open file.
@@ -117,7 +117,7 @@ impl DenseFs {
     /// [`Errno::BADF`].
     #[inline]
     pub fn stat_descriptor(&self, descriptor: u32) -> Result<Stat, Errno> {
-        self.with(|member, _| member.retry(|| member.stat(member.node(descriptor)?)))
+        self.with_core(|member| member.retry(|| member.stat(member.node(descriptor)?)))
     }
 
     /// The flags with which a descriptor was opened.
@@ -125,7 +125,7 @@ impl DenseFs {
     /// # Errors
     /// [`Errno::BADF`].
     pub fn flags(&self, descriptor: u32) -> Result<u32, Errno> {
-        self.with(|member, _| member.flags(descriptor))
+        self.with_core(|member| member.flags(descriptor))
     }
 
     /// Truncates an open file, or extends it with zeros.
@@ -133,7 +133,7 @@ impl DenseFs {
     /// # Errors
     /// As ftruncate(2).
     pub fn truncate_descriptor(&self, descriptor: u32, size: u64) -> Result<(), Errno> {
-        self.with(|member, _| member.truncate_open(descriptor, size))
+        self.with_core(|member| member.truncate_open(descriptor, size))
     }
 
     /// Makes sure that writes to this range of bytes will find space. If it extends past the end,
@@ -148,7 +148,7 @@ impl DenseFs {
         length: u64,
         keeps_size: bool,
     ) -> Result<(), Errno> {
-        self.with(|member, _| member.allocate_open(descriptor, offset, length, keeps_size))
+        self.with_core(|member| member.allocate_open(descriptor, offset, length, keeps_size))
     }
 
     /// Punches a hole.
@@ -156,7 +156,7 @@ impl DenseFs {
     /// # Errors
     /// As fallocate(2) with `FALLOC_FL_PUNCH_HOLE`.
     pub fn punch(&self, descriptor: u32, offset: u64, length: u64) -> Result<(), Errno> {
-        self.with(|member, _| member.punch_open(descriptor, offset, length))
+        self.with_core(|member| member.punch_open(descriptor, offset, length))
     }
 
     /// Copies bytes from one open file to another, each at a given offset or at its own; returns
@@ -247,7 +247,7 @@ impl DenseFs {
     /// # Errors
     /// As fcntl(2) with `F_DUPFD`.
     pub fn duplicate(&self, descriptor: u32, lowest: u32, how: u32) -> Result<u32, Errno> {
-        self.with(|member, _| member.duplicate(descriptor, lowest, how))
+        self.with_core(|member| member.duplicate(descriptor, lowest, how))
     }
 
     /// Makes the descriptor `to` refer to the same open file as another.
@@ -255,7 +255,7 @@ impl DenseFs {
     /// # Errors
     /// As dup3(2), except that both may be the same.
     pub fn duplicate_to(&self, descriptor: u32, to: u32, how: u32) -> Result<(), Errno> {
-        self.with(|member, _| member.duplicate_to(descriptor, to, how))
+        self.with_core(|member| member.duplicate_to(descriptor, to, how))
     }
 
     /// Changes the permissions of an open file.
@@ -293,7 +293,7 @@ impl DenseFs {
     /// # Errors
     /// [`Errno::BADF`]; [`Errno::NOENT`] if it has been removed.
     pub fn ino_of_dots(&self, descriptor: u32, name: &str) -> Result<u64, Errno> {
-        self.with(|member, _| {
+        self.with_core(|member| {
             member.retry(|| {
                 let found =
                     member.step(&Caller::ROOT, member.node(descriptor)?, name.as_bytes())?;
@@ -319,7 +319,7 @@ impl DenseFs {
     /// As getdents(2).
     #[inline]
     pub fn list_into(&self, descriptor: u32, sink: &mut impl EntrySink) -> Result<(), Errno> {
-        self.with(|member, _| member.list_on(descriptor, sink))
+        self.with_core(|member| member.list_on(descriptor, sink))
     }
 
     /// Calls `visit` with the entries of an open directory from its offset on, until it returns

@@ -9,28 +9,35 @@
 //! as evidence of who is alive.
 //!
 //! Before a fork, the parent opens the file again, takes a record for the child with everything
-//! that it has open itself, and leaves both to the child.
+//! that it has open itself, and leaves both to the child. It can do the same for a program that it
+//! is about to execute ([`DenseFs::hand_over`]).
 
 mod areas;
 mod attachment;
 mod attributes;
+mod by_descriptor;
+mod claims;
 mod control;
+mod credentials;
 mod dense_fs;
 mod edge;
 mod extended;
 mod file;
 mod files;
-mod fork;
+pub mod fork;
+mod hand_over;
 mod locks;
 mod mapped;
 mod memory;
 mod names;
+mod numbers;
 mod supply;
 mod thread_slot;
 mod transfer;
 mod users;
 
 pub use attachment::ProcessSeams;
+pub use credentials::Ids;
 pub use dense_fs::{Base, DenseFs, DirectoryEntry, Usage};
 pub use densefs::modes::Mode;
 pub use densefs::{
@@ -40,7 +47,9 @@ pub use densefs::{
 pub use extended::XattrTarget;
 pub use file::{ArenaError, NewArena, make};
 pub use files::{File, usual_open_flags};
+pub use hand_over::HandOver;
 pub use locks::LockRange;
-pub use mapped::{MapRequest, unmap};
+pub use mapped::{MapRequest, is_mapped, unmap};
 pub use memory::{Placement, Protection};
+pub use numbers::keep_numbers_from;
 pub use transfer::{Copied, CopyError, CopyTotals, Failures, Lost, Watch};

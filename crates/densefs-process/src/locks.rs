@@ -22,10 +22,10 @@ impl DenseFs {
     /// # Errors
     /// As flock(2): [`Errno::AGAIN`] without `waits`, [`Errno::INTR`] with it.
     pub fn lock(&self, descriptor: u32, exclusive: Option<bool>, waits: bool) -> Result<(), Errno> {
-        let take = || self.with(|member, _| member.lock_open(descriptor, exclusive));
+        let take = || self.with_core(|member| member.lock_open(descriptor, exclusive));
         let wait = || {
             let exclusive = exclusive.unwrap_or(false);
-            self.with(|member, _| member.await_unlocked(descriptor, None, exclusive))
+            self.with_core(|member| member.await_unlocked(descriptor, None, exclusive))
         };
         self.take_lock(waits, take, wait)
     }
@@ -43,11 +43,14 @@ impl DenseFs {
         waits: bool,
     ) -> Result<(), Errno> {
         let (bytes, pid) = (range.start..range.end, self.pid_of(range));
-        let take =
-            || self.with(|member, _| member.lock_range(descriptor, bytes.clone(), exclusive, pid));
+        let take = || {
+            self.with_core(|member| member.lock_range(descriptor, bytes.clone(), exclusive, pid))
+        };
         let wait = || {
             let exclusive = exclusive.unwrap_or(false);
-            self.with(|member, _| member.await_unlocked(descriptor, Some((&bytes, pid)), exclusive))
+            self.with_core(|member| {
+                member.await_unlocked(descriptor, Some((&bytes, pid)), exclusive)
+            })
         };
         self.take_lock(waits, take, wait)
     }
@@ -63,7 +66,7 @@ impl DenseFs {
         is_exclusive: bool,
     ) -> Result<Option<FileLock>, Errno> {
         self.sweep()?;
-        self.with(|member, _| {
+        self.with_core(|member| {
             let bytes = range.start..range.end;
             member.conflicting_lock_of_range(descriptor, bytes, is_exclusive, self.pid_of(range))
         })

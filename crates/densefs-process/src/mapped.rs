@@ -5,14 +5,14 @@
 //! child may keep such a mapping for longer than its parent lives, and must not keep the locks that
 //! show that its parent is alive.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use densefs::{Errno, MapAccess, MappedRun};
 
 use crate::areas::{Area, areas};
 use crate::dense_fs::DenseFs;
 use crate::memory::{NewMemory, Placement, Protection, unmap as unmap_memory};
+use crate::numbers::nothing;
 
 /// Bytes in a page.
 const PAGE: u64 = PAGE_LENGTH as u64;
@@ -31,17 +31,6 @@ pub struct MapRequest {
     pub protection: Protection,
     /// Whether others see what it writes, and it sees what they write.
     pub is_shared: bool,
-}
-
-/// An empty file. Programs that touch memory to which it is mapped get SIGBUS, as behind the last
-/// page of any file.
-fn nothing() -> Result<BorrowedFd<'static>, Errno> {
-    static NOTHING: OnceLock<OwnedFd> = OnceLock::new();
-    if NOTHING.get().is_none() {
-        let made = rustix::fs::memfd_create("densefs", rustix::fs::MemfdFlags::CLOEXEC);
-        NOTHING.set(made.map_err(|_| Errno::NFILE)?).ok();
-    }
-    NOTHING.get().map(AsFd::as_fd).ok_or(Errno::NFILE)
 }
 
 impl DenseFs {
@@ -63,7 +52,7 @@ impl DenseFs {
         end.filter(|&end| end <= densefs::SIZE_MAX).ok_or(Errno::OVERFLOW)?;
         let access = MapAccess { writes: request.protection.writes, is_shared: request.is_shared };
         let mut areas = areas();
-        let (file, runs) = self.with(|member, _| {
+        let (file, runs) = self.with_core(|member| {
             let file =
                 member.map_open(descriptor, request.offset, request.length as u64, access)?;
             let mut runs = Vec::new();
@@ -130,4 +119,10 @@ pub unsafe fn unmap(start: usize, length: usize) -> Result<(), Errno> {
     let end = start.saturating_add(length).next_multiple_of(PAGE_LENGTH);
     let taken = areas.take(start, end);
     areas.let_go(taken)
+}
+
+/// Whether a file of an arena is mapped to any of these bytes of memory.
+#[must_use]
+pub fn is_mapped(start: usize, length: usize) -> bool {
+    areas().overlaps(start, start.saturating_add(length))
 }

@@ -76,8 +76,12 @@ impl DenseFs {
                 return Err(if is_directory { Errno::BUSY } else { Errno::ISDIR });
             }
             if last.is_directory && !is_directory {
-                let mode = member.stat_at(caller, last.directory, last.name)?.mode;
-                return Err(if mode.is_directory() { Errno::ISDIR } else { Errno::NOTDIR });
+                return Err(match member.stat_at(caller, last.directory, last.name) {
+                    Ok(stat) if !stat.mode.is_directory() => Errno::NOTDIR,
+                    // What is above the root is a directory, too.
+                    Ok(_) | Err(Errno::OUTSIDE) => Errno::ISDIR,
+                    Err(why) => why,
+                });
             }
             // Borrowed separately, as in `with_last`.
             let directory = &last.directory;
@@ -232,7 +236,7 @@ impl DenseFs {
     /// # Errors
     /// As readlinkat(2) with an empty path.
     pub fn read_link_of(&self, descriptor: u32) -> Result<PathBuf, Errno> {
-        self.with(|member, _| {
+        self.with_core(|member| {
             member.retry(|| {
                 let mut target = [0; densefs::PATH_MAX];
                 let read = member.read_link(member.node(descriptor)?, &mut target);
@@ -283,7 +287,7 @@ impl DenseFs {
     /// # Errors
     /// As getcwd(3).
     pub fn directory(&self) -> Result<PathBuf, Errno> {
-        self.with(|member, _| {
+        self.with_core(|member| {
             member.retry(|| {
                 let mut bytes = [0; densefs::PATH_MAX];
                 let path = member.path_of(member.working_directory()?, &mut bytes)?;
@@ -297,7 +301,8 @@ impl DenseFs {
 /// directory.
 pub(crate) fn missing(member: Core<'_>, caller: &Caller<'_>, last: &LastName<'_>) -> Errno {
     match member.stat_at(caller, last.directory, last.name) {
-        Ok(_) => Errno::EXIST,
+        // What is above the root is there, too.
+        Ok(_) | Err(Errno::OUTSIDE) => Errno::EXIST,
         Err(why) => why,
     }
 }

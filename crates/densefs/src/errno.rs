@@ -62,6 +62,9 @@ errno! {
     STALE = 116, "Stale file handle";
     /// The arena is corrupt.
     CORRUPT = 117, "Structure needs cleaning";
+    /// A path leads out of this file system, for callers that can go on from there
+    /// ([`crate::modes::Caller::may_lead_out`]). No error of Linux has this number.
+    OUTSIDE = 4000, "Path leads out of the file system";
 }
 
 impl fmt::Display for Errno {

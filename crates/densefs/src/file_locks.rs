@@ -212,6 +212,48 @@ impl<'a, S: Seams> Member<'a, S> {
         self.replace_locks(self.inode(inode.at, inode.line)?, &change)
     }
 
+    /// Whether some owners have a lock of a file, which must be locked.
+    pub(crate) fn has_lock(
+        &self,
+        line: Line<'a>,
+        is_theirs: &dyn Fn(LockOwner) -> bool,
+    ) -> Result<bool, Errno> {
+        let mut has_any = false;
+        self.each_lock(line, |one| {
+            has_any |= is_theirs(one.owner);
+            Ok(())
+        })?;
+        Ok(has_any)
+    }
+
+    /// Makes the locks that one process has on a file, which must be locked, those of another.
+    pub(crate) fn pass_locks_to(
+        &self,
+        inode: InodeCell<'a>,
+        from: Ref,
+        to: Ref,
+    ) -> Result<(), Errno> {
+        /// How many are logged at a time.
+        const LOGGED_MAX: u32 = 32;
+        let run = Ref(self.body(inode.line)?.load(annex::LOCKS));
+        let (mut number, mut logged) = (0, 0);
+        self.each_lock(inode.line, |one| {
+            if one.owner == (LockOwner::Process { record: from.0 }) {
+                let place = (number % file_lock::PER_LINE) as usize;
+                let line = run.plus(number / file_lock::PER_LINE);
+                self.put(line, file_lock::OWNER.element(8 * place), to.0);
+                logged += 1;
+                if logged % LOGGED_MAX == 0 {
+                    self.commit();
+                }
+            }
+            number += 1;
+            Ok(())
+        })?;
+        self.commit();
+        Ok(())
+    }
+
     /// Rewrites all locks of a file.
     #[cold]
     #[inline(never)]

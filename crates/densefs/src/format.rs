@@ -57,6 +57,9 @@ impl Shape {
     pub const OWNER: Field<u32> = Field::at(0);
     /// What a process does with the arena, in its record: the environment defines all values.
     pub const ROLE: Field<u32> = process::THEIRS;
+    /// Whether a process may take a record over, and what it gets: the environment defines all
+    /// values.
+    pub const HAND_OVER: Field<u32> = process::THEIRS_NEXT;
 
     /// The shape of an arena with a file system.
     ///

@@ -154,8 +154,9 @@ pub(crate) mod process {
     pub(crate) const LOWEST: Field<u32> = Field::at(16);
     /// How often the working directory has been changed.
     pub(crate) const CHANGES: Field<u64> = Field::at(24);
-    /// The rest of the line belongs to the environment.
+    /// The rest of the line belongs to the environment: this, and what follows.
     pub(crate) const THEIRS: Field<u32> = Field::at(32);
+    pub(crate) const THEIRS_NEXT: Field<u32> = Field::at(36);
 
     /// A descriptor: its description's cell in the low half, its flags in the high half; 0 if there
     /// is none.

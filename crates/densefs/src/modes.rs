@@ -50,6 +50,9 @@ pub struct Mode {
     pub mode: u32,
 }
 
+/// Supplementary groups of a caller that has none.
+pub const NO_GROUPS: &[u32] = &[];
+
 /// The identity on whose behalf an operation is done.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller<'c> {
@@ -57,12 +60,17 @@ pub struct Caller<'c> {
     pub uid: u32,
     /// The primary group.
     pub gid: u32,
-    /// Supplementary groups.
-    pub groups: &'c [u32],
+    /// Supplementary groups. Behind another reference, so that how many there are need not be read
+    /// for a caller whose groups do not matter.
+    pub groups: &'c &'c [u32],
     /// Permissions that new files do not get.
     pub umask: u32,
     /// Whether permissions have been checked elsewhere, as the kernel does for a mount.
     pub is_checked: bool,
+    /// Whether the root directory has one above it, as that of a mount has: `..` of it, and
+    /// symbolic links with an absolute target, then lead out of this file system, and walks along
+    /// them end with [`Errno::OUTSIDE`]. Otherwise, the root is above itself.
+    pub may_lead_out: bool,
 }
 
 /// Supplies the [`Caller`] only when it is needed.
@@ -80,8 +88,14 @@ impl AsCaller for Caller<'_> {
 
 impl Caller<'_> {
     /// Root, which may do everything.
-    pub const ROOT: Caller<'static> =
-        Caller { uid: 0, gid: 0, groups: &[], umask: 0o022, is_checked: true };
+    pub const ROOT: Caller<'static> = Caller {
+        uid: 0,
+        gid: 0,
+        groups: &NO_GROUPS,
+        umask: 0o022,
+        is_checked: true,
+        may_lead_out: false,
+    };
 
     /// Whether it may do everything.
     #[inline(always)]
@@ -174,9 +188,12 @@ impl Mode {
 mod tests {
     use super::*;
 
+    const ONE: &[u32] = &[5];
+    const TWO: &[u32] = &[5, 2];
+
     #[test]
     fn set_ids_go_when_the_content_or_the_owner_changes() {
-        let member = Caller { uid: 1, gid: 2, groups: &[], umask: 0, is_checked: false };
+        let member = Caller { is_checked: false, ..caller(1, 2, &NO_GROUPS) };
         let after =
             |caller: &Caller<'_>, mode| Mode { uid: 1, gid: 2, mode }.without_set_ids(caller);
         assert_eq!(after(&member, FILE | 0o6755), FILE | 0o755);
@@ -187,13 +204,13 @@ mod tests {
         assert_eq!(after(&member, DIRECTORY | 0o6755), DIRECTORY | 0o6755);
     }
 
-    fn caller(uid: u32, gid: u32, groups: &[u32]) -> Caller<'_> {
-        Caller { uid, gid, groups, umask: 0, is_checked: false }
+    fn caller<'c>(uid: u32, gid: u32, groups: &'c &'c [u32]) -> Caller<'c> {
+        Caller { uid, gid, groups, umask: 0, is_checked: false, may_lead_out: false }
     }
 
     #[test]
     fn what_is_not_ours_is_linked_only_if_we_may_read_and_write_it() {
-        let stranger = caller(9, 9, &[]);
+        let stranger = caller(9, 9, &NO_GROUPS);
         for (mode, may) in [
             (FILE | 0o666, true),
             (FILE | 0o664, false),
@@ -205,7 +222,7 @@ mod tests {
         ] {
             let mode = Mode { uid: 1, gid: 2, mode };
             assert_eq!(mode.check_may_link(&stranger).is_ok(), may, "{mode:?}");
-            assert_eq!(mode.check_may_link(&caller(1, 2, &[])), Ok(()));
+            assert_eq!(mode.check_may_link(&caller(1, 2, &NO_GROUPS)), Ok(()));
             assert_eq!(mode.check_may_link(&Caller::ROOT), Ok(()));
         }
     }
@@ -214,16 +231,17 @@ mod tests {
     fn the_first_class_that_fits_decides() {
         let mode = Mode { uid: 1, gid: 2, mode: FILE | 0o074 };
         // The owner has fewer permissions than the group.
-        assert_eq!(mode.allow(&caller(1, 2, &[]), READ), Err(Errno::ACCES));
-        assert_eq!(mode.allow(&caller(3, 2, &[]), READ | WRITE | EXECUTE), Ok(()));
-        assert_eq!(mode.allow(&caller(3, 4, &[5, 2]), WRITE), Ok(()));
-        assert_eq!(mode.allow(&caller(3, 4, &[5]), READ), Ok(()));
-        assert_eq!(mode.allow(&caller(3, 4, &[5]), WRITE), Err(Errno::ACCES));
+        assert_eq!(mode.allow(&caller(1, 2, &NO_GROUPS), READ), Err(Errno::ACCES));
+        assert_eq!(mode.allow(&caller(3, 2, &NO_GROUPS), READ | WRITE | EXECUTE), Ok(()));
+        assert_eq!(mode.allow(&caller(3, 4, &TWO), WRITE), Ok(()));
+        assert_eq!(mode.allow(&caller(3, 4, &ONE), READ), Ok(()));
+        assert_eq!(mode.allow(&caller(3, 4, &ONE), WRITE), Err(Errno::ACCES));
     }
 
     #[test]
     fn what_one_class_lacks_it_may_not() {
-        let callers = [caller(1, 9, &[]), caller(9, 2, &[]), caller(9, 9, &[])];
+        let callers =
+            [caller(1, 9, &NO_GROUPS), caller(9, 2, &NO_GROUPS), caller(9, 9, &NO_GROUPS)];
         for (class, lacking) in [0o077, 0o707, 0o770].into_iter().enumerate() {
             let mode = Mode { uid: 1, gid: 2, mode: FILE | lacking };
             for (place, one) in callers.iter().enumerate() {

@@ -53,6 +53,16 @@ impl fmt::Display for InputError {
     }
 }
 
+/// Marks an error as one that ends the command with this exit status.
+#[derive(Debug)]
+struct StatusOf(u8);
+
+impl fmt::Display for StatusOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exit status {}", self.0)
+    }
+}
+
 /// A signal came before there was anything to keep.
 #[derive(Debug)]
 pub(crate) struct InterruptedEarly;
@@ -77,6 +87,21 @@ impl<T, E: Into<anyhow::Error>> OrInputError<T> for Result<T, E> {
     }
 }
 
+/// Marks errors that have exit statuses of their own.
+pub(crate) trait OrExitStatus<T, E> {
+    /// Marks the error, if there is one.
+    fn or_exit_status(self, status: impl FnOnce(&E) -> u8) -> anyhow::Result<T>;
+}
+
+impl<T, E: Into<anyhow::Error>> OrExitStatus<T, E> for Result<T, E> {
+    fn or_exit_status(self, status: impl FnOnce(&E) -> u8) -> anyhow::Result<T> {
+        self.map_err(|error| {
+            let status = StatusOf(status(&error));
+            error.into().context(status)
+        })
+    }
+}
+
 /// The exit status of a command that failed with this error.
 pub(crate) fn status_of(error: &anyhow::Error) -> u8 {
     if error.is::<InterruptedEarly>() {
@@ -84,14 +109,15 @@ pub(crate) fn status_of(error: &anyhow::Error) -> u8 {
     } else if error.is::<InputError>() {
         2
     } else {
-        1
+        error.downcast_ref().map_or(1, |&StatusOf(status)| status)
     }
 }
 
 /// The sentence that says why a command failed.
 pub(crate) fn sentence_of(error: &anyhow::Error) -> String {
-    let mark = InputError.to_string();
+    let marks = [Some(InputError.to_string()), error.downcast_ref().map(StatusOf::to_string)];
     // The outermost sentence is enough: errors include the text of their source where it matters.
-    let said = error.chain().map(ToString::to_string).find(|text| *text != mark);
+    let said = error.chain().map(ToString::to_string);
+    let said = said.into_iter().find(|text| !marks.contains(&Some(text.clone())));
     said.unwrap_or_else(|| "failed".to_owned())
 }

@@ -18,7 +18,7 @@ mod signals;
 
 pub use processes::{
     close_all_but, die_with_parent, duplicate_onto, fork_blocking_signals, processor_time_of,
-    unshare_mounts, unshare_working_directory,
+    unshare_mounts, unshare_user_and_mounts, unshare_working_directory,
 };
 pub use refused::refused_call;
 pub use signals::stop_then_end;

@@ -23,6 +23,15 @@ pub fn unshare_mounts() -> io::Result<()> {
     Ok(())
 }
 
+/// Gives this process a user namespace and a mount namespace of its own, for users who may not
+/// mount elsewhere. The caller must ensure that it is single-threaded.
+pub fn unshare_user_and_mounts() -> io::Result<()> {
+    let both = rustix::thread::UnshareFlags::NEWUSER | rustix::thread::UnshareFlags::NEWNS;
+    // SAFETY: this call is unsafe only because of the descriptor table, which stays shared.
+    unsafe { rustix::thread::unshare_unsafe(both) }?;
+    Ok(())
+}
+
 /// Gives the calling thread its own working directory, so that it can change it without affecting
 /// other threads. Its root directory and umask become its own too.
 pub fn unshare_working_directory() -> io::Result<()> {

@@ -10,8 +10,10 @@ use densefs::check::{Checked, Problem, Report};
 use densefs::modes::{Caller, Mode};
 use densefs::{Errno, Follow, LastName, Member, Node, is_only_name};
 
-use crate::attachment::{Attachment, Credentials, ProcessSeams};
+use crate::attachment::{Attachment, ProcessSeams};
+use crate::credentials::Credentials;
 use crate::file::ArenaError;
+use crate::numbers::number_of_nothing;
 use crate::users::{Role, is_unused_soon};
 use crate::{fork, thread_slot};
 
@@ -130,7 +132,8 @@ pub struct Usage {
 /// A DenseFS that this process has attached. All clones share one attachment.
 ///
 /// A forked child has it as well, with everything that is open. Children created in other ways must
-/// not use it, and must not outlive their parent before they execute another program.
+/// not use it, and must not outlive their parent before they execute another program, unless what
+/// [`crate::fork`] offers is called around that.
 #[derive(Clone, Debug)]
 pub struct DenseFs {
     pub(crate) attachment: Arc<Attachment>,
@@ -175,6 +178,7 @@ impl DenseFs {
     ///
     /// # Errors
     /// What the closure returns; [`Errno::NFILE`] if all slots are in use.
+    #[inline(always)]
     pub fn with_core<T>(
         &self,
         act: impl FnMut(&Member<'static, ProcessSeams>) -> Result<T, Errno>,
@@ -231,7 +235,7 @@ impl DenseFs {
     /// # Errors
     /// [`Errno::CORRUPT`].
     pub fn usage(&self) -> Result<Usage, Errno> {
-        self.with(|member, _| {
+        self.with_core(|member| {
             let (all, free) = member.pages()?;
             let bytes = |pages: u32| u64::from(pages) * crate::supply::PAGE_BYTES;
             let (threads, threads_used) = self.attachment.threads();
@@ -246,7 +250,7 @@ impl DenseFs {
     /// # Errors
     /// [`Errno::CORRUPT`], [`Errno::INTR`].
     pub fn trim(&self) -> Result<u64, Errno> {
-        let pages = self.with(|member, _| member.trim())?;
+        let pages = self.with_core(Member::trim)?;
         Ok(u64::from(pages) * crate::supply::PAGE_BYTES)
     }
 
@@ -256,15 +260,60 @@ impl DenseFs {
         self.attachment.credentials.set_umask(umask)
     }
 
+    /// Reads again under which IDs the calling thread works: its user and group for file systems,
+    /// which follow the effective ones, its supplementary groups, and its real user and group. They
+    /// are those that it had when the arena was attached until this is called. From now on they are
+    /// those of all threads; calls that others are making find old or new ones. To be called after
+    /// setuid(2), setgroups(2), setfsuid(2) and the like, but not in a child made by vfork(2), in
+    /// which it would change its parent's.
+    ///
+    /// As there, user 0 may do everything. The umask stays as it is.
+    pub fn refresh_credentials(&self) {
+        self.attachment.credentials.refresh();
+    }
+
+    /// From now on, `..` of the root directory and symbolic links with an absolute target lead out
+    /// of this file system, as from a mount: calls whose paths go along them fail with
+    /// [`Errno::OUTSIDE`], and their caller can go on from there. Otherwise, the root directory is
+    /// above itself, and absolute targets start there. Paths given to calls always do.
+    pub fn lead_out(&self) {
+        self.attachment.credentials.lead_out();
+    }
+
+    /// Whether paths may lead out of this file system, after [`Self::lead_out`].
+    #[must_use]
+    pub fn may_lead_out(&self) -> bool {
+        self.attachment.credentials.may_lead_out()
+    }
+
+    /// Calls `each` with the number of each of the system's descriptors that the process has for
+    /// this file system, which programs must not close or replace: the arena's file, open once or
+    /// several times, and a file without content that what is mapped needs. They may change with
+    /// every call. Allocates nothing, and makes no system call.
+    pub fn own_numbers(&self, each: &mut dyn FnMut(i32)) {
+        self.attachment.each_number(each);
+        number_of_nothing().into_iter().for_each(each);
+    }
+
     /// Reclaims what dead processes have left.
     pub(crate) fn sweep(&self) -> Result<(), Errno> {
-        self.with(|member, _| self.attachment.sweep(member))
+        self.with_core(|member| self.attachment.sweep(member))
     }
 
     /// Releases the slot that this thread has in the arena. The arena itself is detached once all
     /// threads have left and all clones are gone. The thread's next call takes a slot again.
     pub fn leave(&self) {
         thread_slot::leave(&self.attachment);
+    }
+
+    /// Abandons the operation that this thread is in, if it is in one, as if the thread had died:
+    /// it is either done or not. For handlers of signals that do not return to where it was, as
+    /// those of a fault at an address that the program has passed.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`].
+    pub fn abandon_operation() -> Result<(), Errno> {
+        thread_slot::abandon()
     }
 
     /// Declares that this process serves a mount. Once that is unmounted, whoever needs the arena
@@ -280,7 +329,7 @@ impl DenseFs {
     /// [`Errno::CORRUPT`].
     pub fn detach(self) -> Result<(), Errno> {
         let record = self.attachment.record();
-        let closed = self.with(|member, _| member.reap(record));
+        let closed = self.with_core(|member| member.reap(record));
         self.leave();
         self.attachment.give_record_back();
         closed
@@ -292,7 +341,7 @@ impl DenseFs {
     /// [`Errno::CORRUPT`].
     pub fn close_all(&self) -> Result<(), Errno> {
         let record = self.attachment.record();
-        self.with(|member, _| {
+        self.with_core(|member| {
             member.reap(record)?;
             member.begin_process(record)
         })
@@ -317,7 +366,7 @@ impl DenseFs {
     ) -> Result<Result<Report, Problem>, ArenaError> {
         let path = || self.path().to_owned();
         let is_unused = is_unused_soon(self.path(), || self.attachment.others());
-        let checked = self.with(|member, _| {
+        let checked = self.with_core(|member| {
             if !is_unused {
                 return Err(Errno::BUSY);
             }

@@ -21,22 +21,86 @@ global_asm!(
     ".popsection",
 );
 
-/// Takes the slot away. Code that interrupts the thread finds none, and takes another.
+/// In the word beside the address of the slot, while its thread is in an operation.
+const IN_OPERATION: usize = 1;
+
+/// Takes the slot for an operation. Code that interrupts the thread finds none, and takes another.
 #[inline(always)]
+pub(crate) fn begin() -> Option<Box<ThreadSlot>> {
+    let slot = load();
+    if slot.is_null() || is_in_operation(slot) {
+        return None;
+    }
+    exchange(marked(slot));
+    of_word(slot)
+}
+
+/// Notes a slot that was not there as the one of the operation that begins.
+pub(crate) fn mark(slot: &ThreadSlot) {
+    exchange(marked(std::ptr::from_ref(slot).cast_mut()));
+}
+
+/// Forgets the slot of the operation that ends.
+pub(crate) fn unmark() {
+    exchange(std::ptr::null_mut());
+}
+
+/// Takes the slot away, unless the thread is in an operation.
 pub(crate) fn take() -> Option<Box<ThreadSlot>> {
-    of_word(exchange(std::ptr::null_mut()))
+    let slot = load();
+    if is_in_operation(slot) {
+        return None;
+    }
+    exchange(std::ptr::null_mut());
+    of_word(slot)
+}
+
+/// Takes the slot of the operation that this thread is in; none if it is in none.
+pub(crate) fn interrupt() -> Option<Box<ThreadSlot>> {
+    let slot = load();
+    if !is_in_operation(slot) {
+        return None;
+    }
+    exchange(std::ptr::null_mut());
+    of_word(slot.map_addr(|address| address & !IN_OPERATION))
 }
 
 /// Puts a slot there; returns the one that was there before.
 #[inline(always)]
 pub(crate) fn put(slot: Box<ThreadSlot>) -> Option<Box<ThreadSlot>> {
-    of_word(exchange(Box::into_raw(slot)))
+    let before = exchange(Box::into_raw(slot));
+    if is_in_operation(before) { None } else { of_word(before) }
+}
+
+#[inline(always)]
+fn marked(slot: *mut ThreadSlot) -> *mut ThreadSlot {
+    slot.map_addr(|address| address | IN_OPERATION)
+}
+
+#[inline(always)]
+fn is_in_operation(word: *mut ThreadSlot) -> bool {
+    word.addr() & IN_OPERATION != 0
 }
 
 #[inline(always)]
 fn of_word(slot: *mut ThreadSlot) -> Option<Box<ThreadSlot>> {
     // SAFETY: a pointer that is not null was put there by this thread, and is no longer there.
     (!slot.is_null()).then(|| unsafe { Box::from_raw(slot) })
+}
+
+#[inline(always)]
+fn load() -> *mut ThreadSlot {
+    let word;
+    // SAFETY: nothing else refers to the word, and no other thread accesses this thread's.
+    unsafe {
+        asm!(
+            "mov {word}, qword ptr [rip + densefs_last_seat@gottpoff]",
+            "mov {word}, qword ptr fs:[{word}]",
+            word = out(reg) word,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    word
 }
 
 #[inline(always)]

@@ -79,7 +79,7 @@ pub(crate) fn with<T>(
     attachment: &Arc<Attachment>,
     mut act: impl FnMut(&Member<'static, ProcessSeams>) -> Result<T, Errno>,
 ) -> Result<T, Errno> {
-    let slot = match last::take() {
+    let slot = match last::begin() {
         Some(slot) if slot.is_in(attachment) => slot,
         other => another(attachment, other)?,
     };
@@ -99,7 +99,7 @@ pub(crate) fn with<T>(
         }
     };
     // A thread that is ending takes a slot for each call.
-    let replaced = if slot.is_kept { last::put(slot) } else { Some(slot) };
+    let replaced = if slot.is_kept { last::put(slot) } else { end_without(slot) };
     if let Some(slot) = replaced {
         give_up(slot);
     }
@@ -113,13 +113,21 @@ pub(crate) fn briefly<T>(
     attachment: &Arc<Attachment>,
     act: impl FnOnce(&Member<'static, ProcessSeams>) -> Option<T>,
 ) -> Option<T> {
-    let slot = last::take()?;
+    let slot = last::begin()?;
     let is_simple = slot.is_in(attachment) && !attachment.is_swept_later();
     let done = if is_simple { act(&slot.member) } else { None };
     if let Some(slot) = last::put(slot) {
         give_up(slot);
     }
     done
+}
+
+/// Ends an operation with a slot that the thread does not keep.
+#[cold]
+#[inline(never)]
+fn end_without(slot: Box<ThreadSlot>) -> Option<Box<ThreadSlot>> {
+    last::unmark();
+    Some(slot)
 }
 
 #[cold]
@@ -135,6 +143,7 @@ fn another(
     attachment: &Arc<Attachment>,
     last: Option<Box<ThreadSlot>>,
 ) -> Result<Box<ThreadSlot>, Errno> {
+    last::unmark();
     let kept = OTHERS.try_with(|others| {
         let mut others = others.try_borrow_mut().ok()?;
         // Slots that a fork has made invalid are dropped.
@@ -143,10 +152,23 @@ fn another(
         let found = others.iter().position(|slot| slot.is_in(attachment))?;
         Some(Box::new(others.swap_remove(found)))
     });
-    match kept {
-        Ok(Some(slot)) => Ok(slot),
-        Ok(None) | Err(_) => ThreadSlot::take(attachment),
+    let slot = match kept {
+        Ok(Some(slot)) => slot,
+        Ok(None) | Err(_) => ThreadSlot::take(attachment)?,
+    };
+    last::mark(&slot);
+    Ok(slot)
+}
+
+/// Abandons the operation that this thread is in, if it is in one.
+pub(crate) fn abandon() -> Result<(), Errno> {
+    let Some(slot) = last::interrupt() else { return Ok(()) };
+    let abandoned = slot.member.abandon();
+    let replaced = if slot.is_kept { last::put(slot) } else { Some(slot) };
+    if let Some(slot) = replaced {
+        give_up(slot);
     }
+    abandoned
 }
 
 /// Whether this thread has a slot in an arena.

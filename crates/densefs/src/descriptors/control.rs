@@ -20,7 +20,7 @@ impl<S: Seams> Member<'_, S> {
         let index = TableIndex::from_descriptor(descriptor)?;
         self.retry(|| {
             let entry = self.entry(self.process(), index)?;
-            Ok(entry.value != entry_of(entry.description(), 0))
+            Ok(entry.closes_on_exec())
         })
     }
 

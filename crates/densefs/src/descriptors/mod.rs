@@ -8,6 +8,7 @@
 //! taken in the order: description, directory, inode, process.
 
 mod control;
+mod heir;
 mod locks;
 mod mappings;
 mod open;

@@ -121,6 +121,10 @@ impl TableEntry {
     pub(super) fn description(self) -> Ref {
         Ref(u32::from_bits(self.value))
     }
+
+    pub(super) fn closes_on_exec(self) -> bool {
+        self.value >> 32 != 0
+    }
 }
 
 /// The table entry for a descriptor.
@@ -393,13 +397,22 @@ impl<'a, S: Seams> Member<'a, S> {
     /// # Errors
     /// [`Errno::NFILE`], [`Errno::CORRUPT`].
     pub fn copy_descriptors(&self, to: u32) -> Result<(), Errno> {
+        self.copy_descriptors_that(to, |_| true)
+    }
+
+    /// Copies some of the descriptors, and the working directory.
+    pub(super) fn copy_descriptors_that(
+        &self,
+        to: u32,
+        is_kept: impl Fn(&TableEntry) -> bool,
+    ) -> Result<(), Errno> {
         let (of, to) = (self.process(), self.geometry().process(to)?);
         for index in DescriptorTable::from_record(self.line(of)?).indices() {
             if index == TableIndex::MAPPINGS {
                 continue;
             }
-            let Ok(entry) = self.entry(of, index) else { continue };
-            let flags = if entry.value >> 32 == 0 { 0 } else { flags::CLOSE_ON_EXEC };
+            let Some(entry) = self.entry(of, index).ok().filter(&is_kept) else { continue };
+            let flags = if entry.closes_on_exec() { flags::CLOSE_ON_EXEC } else { 0 };
             loop {
                 match self.copy_entry(to, index, flags, |member| member.vacant_at(to, index)) {
                     Err(Errno::AGAIN) => self.lengthen(to, index)?,

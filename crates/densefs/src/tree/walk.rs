@@ -52,7 +52,8 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::NOENT`], [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::LOOP`],
-    /// [`Errno::NAMETOOLONG`]; [`Errno::STALE`] if the walk must be repeated.
+    /// [`Errno::NAMETOOLONG`]; [`Errno::OUTSIDE`] for a caller whose paths may lead there;
+    /// [`Errno::STALE`] if the walk must be repeated.
     #[inline(always)]
     pub fn walk(
         &self,
@@ -225,7 +226,8 @@ impl<'a, S: Seams> Member<'a, S> {
     ///
     /// # Errors
     /// [`Errno::NOENT`], [`Errno::NOTDIR`], [`Errno::ACCES`], [`Errno::NAMETOOLONG`];
-    /// [`Errno::STALE`] if the directory must be looked up again.
+    /// [`Errno::OUTSIDE`] for `..` of the root, if the caller may be led there; [`Errno::STALE`] if
+    /// the directory must be looked up again.
     #[inline(never)]
     pub fn step(&self, caller: &Caller<'_>, directory: Node, name: &[u8]) -> Result<Node, Errno> {
         self.step_to(caller, directory, name)
@@ -262,8 +264,11 @@ impl<'a, S: Seams> Member<'a, S> {
                     self.searched_mode(line, caller)?;
                     Ok(Ref(line.load(cell::PARENT)))
                 })?;
+                if parent.at != directory.at {
+                    return Ok(parent);
+                }
                 // The root is not evidence for itself: that would end when it is locked.
-                Ok(if parent.at == directory.at { directory } else { parent })
+                if caller.may_lead_out { Err(Errno::OUTSIDE) } else { Ok(directory) }
             }
             _ => self.step_name(caller, directory, name),
         }
@@ -326,6 +331,7 @@ impl<'a, S: Seams> Member<'a, S> {
             *links = links.checked_sub(1).ok_or(Errno::LOOP)?;
             at = self.prepend_target(link, &mut buffer, at)?;
             let mut here = match buffer.get(at) {
+                Some(b'/') if caller.may_lead_out => return Err(Errno::OUTSIDE),
                 Some(b'/') => self.root()?,
                 _ => directory,
             };

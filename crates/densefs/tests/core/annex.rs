@@ -95,7 +95,7 @@ fn users_have_the_attributes_that_they_may_have() {
     let (mut memory, world) = formatted(256);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     let root = member.root().expect("it is there");
-    let user = Caller { uid: 1, gid: 1, groups: &[], umask: 0, is_checked: false };
+    let user = Caller { uid: 1, gid: 1, umask: 0, is_checked: false, ..Caller::ROOT };
     member.make_at(&Caller::ROOT, root, b"file", FILE | 0o644).expect("there is room");
     let node = hold(&member, root, b"file").expect("it is there").node;
     set(&member, node, "user.a", b"1").expect("there is room");

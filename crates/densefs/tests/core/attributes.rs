@@ -5,9 +5,10 @@ use densefs::{Errno, Member, NewTime, NewTimes, Node, Owner, Remove, flags};
 
 use crate::world::{World, assert_whole, formatted, hold};
 
+const GROUPS: &[u32] = &[11];
 const ALICE: Caller<'_> =
-    Caller { uid: 1, gid: 10, groups: &[11], umask: 0o027, is_checked: false };
-const BOB: Caller<'_> = Caller { uid: 2, gid: 20, groups: &[], umask: 0, is_checked: false };
+    Caller { uid: 1, gid: 10, groups: &GROUPS, umask: 0o027, is_checked: false, ..Caller::ROOT };
+const BOB: Caller<'_> = Caller { uid: 2, gid: 20, umask: 0, is_checked: false, ..Caller::ROOT };
 
 fn with_member(act: impl FnOnce(&Member<'_, &World>, Node)) {
     let (mut memory, world) = formatted(256);

@@ -6,6 +6,7 @@ mod attributes;
 mod content;
 mod descriptors;
 mod full;
+mod heir;
 mod hostile;
 mod kill;
 mod listing;

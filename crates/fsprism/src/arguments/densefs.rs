@@ -1,5 +1,6 @@
 //! The command line of `fsprism densefs`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -10,6 +11,7 @@ use crate::arguments::values;
 pub(crate) const DENSEFS_EXAMPLES: &str = "\
 Examples:
   fsprism densefs mkfs /dev/shm/scratch --size 2g
+  fsprism densefs exec /dev/shm/scratch:/dense -- make -C /dense
   fsprism densefs mount /dev/shm/scratch /mnt     for other programs; umount /mnt ends it
   fsprism densefs import src /dev/shm/scratch     copies the tree below src into it
   fsprism densefs stat /dev/shm/scratch           how full it is
@@ -24,6 +26,8 @@ docs/densefs.md says who should use it, and how programs do.
 pub(crate) enum DensefsCommand {
     /// Make a DenseFS in a new file, which only its owner may use
     Mkfs(MkfsOptions),
+    /// Run a program as it is, which sees a DenseFS below PREFIX; others do not
+    Exec(ExecOptions),
     /// Mount a DenseFS on a directory (FUSE), for programs that know nothing of it
     Mount(MountOptions),
     /// Show how full a DenseFS is, and what is in it
@@ -56,6 +60,17 @@ pub(crate) struct MkfsOptions {
     /// Replace the DenseFS that is there, with all that is in it
     #[arg(long)]
     pub(crate) overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExecOptions {
+    /// The file that `fsprism densefs mkfs` made, and the absolute path below which the command
+    /// sees it: /dev/shm/scratch:/dense
+    #[arg(value_name = "ARENA:PREFIX")]
+    pub(crate) place: OsString,
+    /// The command, after --
+    #[arg(value_name = "COMMAND", last = true, required = true)]
+    pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]

@@ -20,6 +20,7 @@ mod densefs;
 mod device_writes;
 mod devices;
 mod documents;
+mod exec;
 mod exports;
 mod faults;
 mod footprints;

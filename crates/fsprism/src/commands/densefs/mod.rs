@@ -1,5 +1,7 @@
 //! `fsprism densefs`: file systems in memory that processes share.
 
+mod exec;
+
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -26,6 +28,7 @@ const LINE_BYTES: u64 = 64;
 pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Outcome> {
     match command {
         DensefsCommand::Mkfs(options) => mkfs(options),
+        DensefsCommand::Exec(options) => exec::exec(options),
         DensefsCommand::Mount(options) => mount(options),
         DensefsCommand::Stat(options) => stat(options),
         DensefsCommand::Check(options) => check_arena(options),

@@ -1,0 +1,141 @@
+//! System calls with a path: where it leads, and what happens when it leads out of the arena on the
+//! way.
+#![expect(unsafe_code, reason = "strings of C programs are read")]
+
+use std::ffi::{CString, c_char, c_int, c_long};
+
+use super::open_files;
+use crate::call::SystemCall;
+use crate::decision::Answer;
+use crate::decision::Decision::{self, Done, Pass};
+use crate::inside::{Inside, Place};
+use crate::links::{self, LeadsTo};
+use crate::outcome::error;
+use crate::place::place;
+use crate::{numbers, raw};
+
+/// The library's error number for a path that leads out of the arena.
+pub(crate) const OUTSIDE: Answer = error(densefs_process::Errno::OUTSIDE.0);
+/// How often a path may lead in and out.
+const DETOURS_MAX: u32 = 40;
+
+/// Which arguments of a system call are its path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PathArguments {
+    /// The directory where a relative path begins; none if that is the working directory.
+    pub(super) directory: Option<usize>,
+    pub(super) path: usize,
+}
+
+/// A path that is the first argument.
+pub(super) const FIRST: PathArguments = PathArguments { directory: None, path: 0 };
+/// A directory and a path that are the first two arguments.
+pub(super) const AT_FIRST: PathArguments = PathArguments { directory: Some(0), path: 1 };
+
+impl PathArguments {
+    pub(super) fn directory(self, call: &SystemCall) -> c_int {
+        self.directory.map_or(libc::AT_FDCWD, |index| raw::int(call.arguments[index]))
+    }
+
+    pub(super) fn path(self, call: &SystemCall) -> *const c_char {
+        std::ptr::with_exposed_provenance(call.arguments[self.path])
+    }
+}
+
+/// Serves a call with one path. The closure makes the library's call; what it returns is the
+/// answer, unless the path leads out of the arena.
+#[inline]
+pub(super) fn with_path(
+    call: &mut SystemCall,
+    which: PathArguments,
+    act: impl Fn(&SystemCall, Inside) -> Answer,
+) -> Decision {
+    // SAFETY: the program vouches for its strings.
+    let place = unsafe { place(which.directory(call), which.path(call)) };
+    match place {
+        Place::Outside => Pass,
+        Place::OpenFile(file) => open_files::serve(call, file),
+        Place::Closed => Done(error(libc::EBADF)),
+        Place::Inside(inside) => match act(call, inside) {
+            OUTSIDE => lead_out(call, which, inside, &act),
+            done => Done(done),
+        },
+    }
+}
+
+/// Continues a call whose path leads out of the arena.
+#[cold]
+#[inline(never)]
+fn lead_out(
+    call: &mut SystemCall,
+    which: PathArguments,
+    inside: Inside,
+    act: &dyn Fn(&SystemCall, Inside) -> Answer,
+) -> Decision {
+    match outside(inside, &mut |inside| act(call, inside)) {
+        Ended::Inside(answer) => Done(answer),
+        Ended::Outside(path) => {
+            let mut arguments = call.arguments;
+            arguments[which.path] = path.as_ptr().expose_provenance();
+            if makes_number(call.number) {
+                numbers::release();
+            }
+            // SAFETY: the program has asked for this call, and the path is a C string.
+            Done(unsafe { raw::system_call(call.number as c_long, arguments) })
+        }
+    }
+}
+
+fn makes_number(number: usize) -> bool {
+    [libc::SYS_open, libc::SYS_openat, libc::SYS_openat2, libc::SYS_creat]
+        .contains(&(number as c_long))
+}
+
+/// Where the way of a path has ended.
+pub(super) enum Ended {
+    /// In the arena, with this answer.
+    Inside(Answer),
+    /// At this path elsewhere.
+    Outside(CString),
+}
+
+/// Follows a path out of the arena, and in again if it leads there.
+pub(super) fn outside(inside: Inside, act: &mut dyn FnMut(Inside) -> Answer) -> Ended {
+    let mut at = inside;
+    let mut path;
+    for _ in 0..DETOURS_MAX {
+        match links::way_out(at) {
+            Ok(LeadsTo::Elsewhere(text)) => path = text,
+            // It was changed meanwhile.
+            Ok(LeadsTo::Inside) => match act(at) {
+                OUTSIDE => continue,
+                answer => return Ended::Inside(answer),
+            },
+            Err(why) => return Ended::Inside(error(why)),
+        }
+        // SAFETY: it is a C string.
+        match unsafe { place(libc::AT_FDCWD, path.as_ptr()) } {
+            Place::Outside | Place::OpenFile(_) | Place::Closed => return Ended::Outside(path),
+            Place::Inside(next) => match act(next) {
+                OUTSIDE => {
+                    // What `at` points to must stay until the next step.
+                    at = next;
+                    std::mem::forget(path);
+                }
+                answer => return Ended::Inside(answer),
+            },
+        }
+    }
+    Ended::Inside(error(libc::ELOOP))
+}
+
+/// The kernel cannot tell of changes that it does not see.
+pub(super) fn refuse_watch(call: &mut SystemCall) -> Decision {
+    let which = PathArguments { directory: None, path: 1 };
+    with_path(call, which, |_, _| error(libc::ENOSYS))
+}
+
+/// The arena's files have no handles.
+pub(super) fn refuse_handle(call: &mut SystemCall) -> Decision {
+    with_path(call, AT_FIRST, |_, _| error(libc::EOPNOTSUPP))
+}

@@ -1,0 +1,209 @@
+//! Moving bytes between two descriptors, of which the arena has one or both.
+#![expect(unsafe_code, reason = "the program vouches for its pointers")]
+
+use std::ffi::{c_int, c_void};
+
+use densefs_c::files as dfs;
+
+use crate::call::SystemCall;
+use crate::decision::Answer;
+use crate::decision::Decision::{self, Done, Pass};
+use crate::numbers;
+use crate::outcome::{call as calling, error, length};
+use crate::raw::{self, int};
+
+/// Bytes moved at a time.
+const PIECE: usize = 64 << 10;
+/// Most bytes in one call, as on Linux.
+const LENGTH_MAX: usize = 0x7fff_f000;
+
+/// One side of a transfer.
+#[derive(Clone, Copy)]
+struct Side {
+    number: c_int,
+    /// The arena's descriptor, if it has the file.
+    inside: Option<c_int>,
+    /// Where the program keeps the offset; null if it is that of the open file.
+    at: *mut i64,
+}
+
+impl Side {
+    fn new(number: usize, at: usize) -> Self {
+        let number = int(number);
+        let at = std::ptr::with_exposed_provenance_mut(at);
+        Self { number, inside: numbers::inside(number), at }
+    }
+
+    /// Reads.
+    ///
+    /// # Safety
+    /// There must be room; the offset must be valid.
+    unsafe fn read(self, into: *mut c_void, count: usize, moved: i64) -> Answer {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match (self.inside, self.at.as_ref()) {
+                (Some(file), None) => length(|| dfs::dfs_read(file, into, count)),
+                (Some(file), Some(at)) => length(|| dfs::dfs_pread(file, into, count, at + moved)),
+                (None, at) => self.pass(
+                    [libc::SYS_read, libc::SYS_pread64],
+                    into.expose_provenance(),
+                    count,
+                    at.map(|at| at + moved),
+                ),
+            }
+        }
+    }
+
+    /// Writes.
+    ///
+    /// # Safety
+    /// There must be that many bytes; the offset must be valid.
+    unsafe fn write(self, from: *const c_void, count: usize, moved: i64) -> Answer {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match (self.inside, self.at.as_ref()) {
+                (Some(file), None) => length(|| dfs::dfs_write(file, from, count)),
+                (Some(file), Some(at)) => length(|| dfs::dfs_pwrite(file, from, count, at + moved)),
+                (None, at) => self.pass(
+                    [libc::SYS_write, libc::SYS_pwrite64],
+                    from.expose_provenance(),
+                    count,
+                    at.map(|at| at + moved),
+                ),
+            }
+        }
+    }
+
+    /// Calls the kernel, with or without an offset.
+    ///
+    /// # Safety
+    /// As the system call demands.
+    unsafe fn pass(
+        self,
+        [plain, placed]: [libc::c_long; 2],
+        buffer: usize,
+        count: usize,
+        at: Option<i64>,
+    ) -> Answer {
+        let number = raw::number(self.number);
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match at {
+                None => raw::system_call(plain, [number, buffer, count, 0, 0, 0]),
+                Some(at) => raw::system_call(placed, [number, buffer, count, at as usize, 0, 0]),
+            }
+        }
+    }
+
+    /// Takes back bytes that were read and not written.
+    fn unread(self, bytes: usize) {
+        if !self.at.is_null() {
+            return;
+        }
+        let by = -(bytes as i64);
+        match self.inside {
+            Some(file) => {
+                calling(|| dfs::dfs_lseek(file, by, libc::SEEK_CUR));
+            }
+            None => {
+                let arguments =
+                    [raw::number(self.number), by as usize, raw::number(libc::SEEK_CUR), 0, 0, 0];
+                // SAFETY: it only moves the offset.
+                unsafe { raw::system_call(libc::SYS_lseek, arguments) };
+            }
+        }
+    }
+
+    /// # Safety
+    /// The offset must be valid.
+    unsafe fn advance(self, by: i64) {
+        // SAFETY: guaranteed by the caller.
+        if let Some(at) = unsafe { self.at.as_mut() } {
+            *at += by;
+        }
+    }
+}
+
+/// Copies from one side to the other until there is no more.
+///
+/// # Safety
+/// The offsets must be null or valid.
+unsafe fn copy(from: Side, to: Side, count: usize) -> Answer {
+    let count = count.min(LENGTH_MAX);
+    let mut piece = Vec::<u8>::new();
+    if piece.try_reserve_exact(count.min(PIECE)).is_err() {
+        return error(libc::ENOMEM);
+    }
+    let mut moved = 0;
+    let ended = loop {
+        let wanted = (count - moved).min(PIECE);
+        if wanted == 0 {
+            break 0;
+        }
+        // SAFETY: there is room for a piece.
+        let read = unsafe { from.read(piece.as_mut_ptr().cast(), wanted, moved as i64) };
+        let Ok(read) = usize::try_from(read) else { break read };
+        if read == 0 {
+            break 0;
+        }
+        // SAFETY: these bytes were just read.
+        let written = unsafe { to.write(piece.as_ptr().cast(), read, moved as i64) };
+        let done = usize::try_from(written).unwrap_or(0);
+        moved += done;
+        if done < read {
+            from.unread(read - done);
+            break written.min(0);
+        }
+    };
+    if moved == 0 && ended < 0 {
+        return ended;
+    }
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        from.advance(moved as i64);
+        to.advance(moved as i64);
+    }
+    moved.cast_signed()
+}
+
+pub(super) fn copy_file_range(call: &mut SystemCall) -> Decision {
+    let [from, from_at, to, to_at, count, how] = call.arguments;
+    let (from, to) = (Side::new(from, from_at), Side::new(to, to_at));
+    match (from.inside, to.inside) {
+        (None, None) => Pass,
+        (Some(source), Some(target)) => {
+            let how = int(how).cast_unsigned();
+            // SAFETY: the program vouches for its pointers.
+            Done(length(|| unsafe {
+                dfs::dfs_copy_file_range(source, from.at, target, to.at, count, how)
+            }))
+        }
+        // As between file systems of different types: programs then read and write.
+        _ => Done(error(libc::EXDEV)),
+    }
+}
+
+pub(super) fn sendfile(call: &mut SystemCall) -> Decision {
+    let [to, from, from_at, count, ..] = call.arguments;
+    let (from, to) = (Side::new(from, from_at), Side::new(to, 0));
+    if from.inside.is_none() && to.inside.is_none() {
+        return Pass;
+    }
+    // SAFETY: the program vouches for its pointers.
+    Done(unsafe { copy(from, to, count) })
+}
+
+/// splice(2) between a pipe and a file in the arena.
+pub(super) fn splice(call: &mut SystemCall) -> Decision {
+    let [from, from_at, to, to_at, count, _] = call.arguments;
+    let (from, to) = (Side::new(from, from_at), Side::new(to, to_at));
+    if from.inside.is_none() && to.inside.is_none() {
+        return Pass;
+    }
+    if from.inside.is_some() && to.inside.is_some() {
+        return Done(error(libc::EINVAL));
+    }
+    // A pipe gives what it has: one read is enough.
+    // SAFETY: the program vouches for its pointers.
+    Done(unsafe { copy(from, to, count.min(PIECE)) })
+}

@@ -1,0 +1,63 @@
+//! What happens when the library is loaded.
+#![expect(unsafe_code, reason = "the dynamic linker calls us")]
+
+use std::ffi::{c_char, c_int};
+
+use crate::environment::{self, Told};
+use crate::{arena, exec, own, prefix, raw, serve, signals, sites};
+
+/// The dynamic linker calls this before the program begins.
+#[used]
+#[cfg_attr(not(test), unsafe(link_section = ".init_array"))]
+static START: extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) = start;
+
+extern "C" fn start(_: c_int, _: *mut *mut c_char, environment: *mut *mut c_char) {
+    // SAFETY: it is the program's own, which has not begun yet.
+    let Some(told) = (unsafe { environment::read(environment) }) else { return };
+    own::choose_lowest();
+    if !prefix::set(&told.prefix) {
+        return;
+    }
+    densefs_c::set_prefix_length(told.prefix.len());
+    if let Some(device) = told.device {
+        densefs_c::set_device(device);
+    }
+    if let Some(state) = told.state {
+        take_over(told, state);
+    }
+    if !prefix::is_working_inside() {
+        enter_working_directory();
+    }
+    signals::start();
+    // SAFETY: no other thread exists yet.
+    let outcome = unsafe { sites::rewrite(serve::serve, &serve::is_served) };
+    if let Some(missing) = outcome.missing() {
+        arena::say(&format!("some system calls of the C library cannot be served: {missing}"));
+    }
+}
+
+/// Makes the working directory the arena's own, if the program was started in the mounted arena.
+fn enter_working_directory() {
+    let mut path = [0_u8; libc::PATH_MAX as usize];
+    let arguments = [path.as_mut_ptr().expose_provenance(), path.len(), 0, 0, 0, 0];
+    // SAFETY: there is room.
+    let length = unsafe { raw::system_call(libc::SYS_getcwd, arguments) };
+    // SAFETY: the kernel ends it with a zero.
+    let Some(inside) = (unsafe { prefix::strip(path.as_ptr().cast()) }).filter(|_| length > 0)
+    else {
+        return;
+    };
+    arena::attach();
+    // SAFETY: it is a C string.
+    if unsafe { densefs_c::names::dfs_chdir(inside) } == 0 {
+        prefix::set_working_inside(true);
+    }
+}
+
+/// Takes over what the program had before it executed this one.
+fn take_over(told: &Told, state: c_int) {
+    match exec::take_over(told, state) {
+        Ok(files) => arena::take(files),
+        Err(why) => arena::give_up(&why),
+    }
+}

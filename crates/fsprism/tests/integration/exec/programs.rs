@@ -1,0 +1,101 @@
+//! Programs do the same in an arena as in a tmpfs: they print the same, end in the same way, and
+//! leave the same tree.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::Dense;
+use crate::place::say_skipped;
+use crate::process::Outcome;
+
+/// Where the scripts are.
+fn scripts() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/exec/programs"))
+}
+
+/// The programs that a script needs, from its first line, and that are not installed.
+fn missing(script: &Path) -> Vec<String> {
+    let text = fs::read_to_string(script).expect("it is part of the tests");
+    let needed = text.lines().next().and_then(|line| line.strip_prefix("# needs: "));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_installed =
+        |name: &&str| std::env::split_paths(&path).any(|place| place.join(name).is_file());
+    let needed = needed.expect("a script says what it needs").split(' ');
+    needed.filter(|name| !is_installed(name)).map(str::to_owned).collect()
+}
+
+/// What a tree consists of: all but the times and what git keeps, whose names and sizes depend on
+/// the former.
+fn listed(tree: &Path) -> String {
+    let mut find = Command::new("find");
+    find.arg(".").args(["-path", "*/.git/*", "-prune", "-o"]);
+    find.args(["-type", "d", "-printf", "%y %m %p\\n", "-o", "-printf", "%y %m %n %s %p %l\\n"]);
+    let found = find.current_dir(tree).output().expect("every system has it");
+    let mut lines: Vec<_> = str::from_utf8(&found.stdout).expect("plain names").lines().collect();
+    lines.sort_unstable();
+    lines.join("\n")
+}
+
+/// Runs a script in a tmpfs at the prefix, and copies what it leaves to `left`.
+fn on_tmpfs(dense: &Dense, script: &Path, left: &Path) -> Outcome {
+    fs::create_dir(&dense.prefix).expect("the place is ours");
+    let run = "mount -t tmpfs -o mode=755 tmpfs \"$1\" && cd \"$1\" || exit 99
+        sh \"$2\"; status=$?; cp -a . \"$3\"; exit $status";
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", run, "sh"]).arg(&dense.prefix).arg(script).arg(left);
+    command.env("PROGRAMS", scripts());
+    let outcome = dense.place.finish(command);
+    fs::remove_dir(&dense.prefix).expect("the mount is gone");
+    outcome
+}
+
+#[track_caller]
+fn assert_same(test: &str, script: &str) {
+    let script = scripts().join(script);
+    let missing = missing(&script);
+    if !missing.is_empty() {
+        return say_skipped(test, &format!("it needs {}", missing.join(", ")));
+    }
+    let Some(dense) = Dense::sized(test, "256m") else { return };
+    let (theirs, ours) = (dense.place.path("theirs"), dense.place.path("ours"));
+    let expected = on_tmpfs(&dense, &script, &theirs);
+    let run = format!("cd % && exec sh {}", script.display());
+    let mut command = dense.command(&["sh", "-c", &run]);
+    command.env("PROGRAMS", scripts());
+    let outcome = dense.place.finish(command);
+    assert_eq!(outcome.stdout, expected.stdout, "{outcome:?}");
+    assert_eq!(outcome.stderr, expected.stderr);
+    outcome.assert_code(expected.code.expect("it ends by itself"));
+    dense.assert_gone();
+    // What is in the arena, by the library and without the programs.
+    let export = format!("densefs export {} arena", ours.display());
+    dense.place.finish(dense.place.fsprism(&export)).assert_code(0);
+    assert_eq!(listed(&ours), listed(&theirs));
+    let mut diff = Command::new("diff");
+    diff.args(["-r", "--no-dereference", "--exclude", ".git"]).arg(&theirs).arg(&ours);
+    let compared = diff.output().expect("every system has it");
+    assert!(compared.status.success(), "{}", String::from_utf8_lossy(&compared.stdout));
+}
+
+macro_rules! programs {
+    ($($name:ident, $script:literal;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                assert_same(stringify!($name), $script);
+            }
+        )*
+    };
+}
+
+programs! {
+    grep_find_and_ls_see_the_same_in_an_arena_and_a_tmpfs, "search.sh";
+    cp_mv_tar_and_rm_do_the_same_in_an_arena_and_a_tmpfs, "copy.sh";
+    bash_does_the_same_in_an_arena_and_a_tmpfs, "shell.sh";
+    git_does_the_same_in_an_arena_and_a_tmpfs, "git.sh";
+    sqlite_does_the_same_in_an_arena_and_a_tmpfs, "database.sh";
+    make_cc_and_perl_do_the_same_in_an_arena_and_a_tmpfs, "build.sh";
+    node_does_the_same_in_an_arena_and_a_tmpfs, "node.sh";
+    python_does_the_same_in_an_arena_and_a_tmpfs, "python.sh";
+}

@@ -1,0 +1,2 @@
+# needs: python3
+exec python3 "$PROGRAMS/python.py"
