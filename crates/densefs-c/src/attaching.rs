@@ -12,7 +12,7 @@ use crate::attached::{attach, attached, detach};
 ///
 /// # Safety
 /// `arena` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_attach(arena: *const c_char, flags: c_int) -> c_int {
     // SAFETY: guaranteed by the caller.
     let arena = match unsafe { path(arena) } {
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn dfs_attach(arena: *const c_char, flags: c_int) -> c_int
 }
 
 /// Closes everything that is open, and detaches the arena.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_detach() -> c_int {
     result(detach())
 }

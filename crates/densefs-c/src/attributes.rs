@@ -12,7 +12,7 @@ use crate::attached::{attached, usable};
 ///
 /// # Safety
 /// `name` must be a C string, and `into` valid for writing.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_stat(name: *const c_char, into: *mut libc::stat) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { stat_from(Base::Working, name, into, Follow::Yes) }
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn dfs_stat(name: *const c_char, into: *mut libc::stat) ->
 ///
 /// # Safety
 /// As for [`dfs_stat`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_lstat(name: *const c_char, into: *mut libc::stat) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { stat_from(Base::Working, name, into, Follow::No) }
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn dfs_lstat(name: *const c_char, into: *mut libc::stat) -
 ///
 /// # Safety
 /// As for [`dfs_stat`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fstatat(
     directory: c_int,
     name: *const c_char,
@@ -80,7 +80,7 @@ unsafe fn stat_from(
 ///
 /// # Safety
 /// `name` must be a C string, and `times` must be null or point to two of them.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_utimensat(
     directory: c_int,
     name: *const c_char,
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn dfs_utimensat(
 ///
 /// # Safety
 /// `times` must be null or point to two of them.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_futimens(file: c_int, times: *const libc::timespec) -> c_int {
     // SAFETY: guaranteed by the caller.
     let times = unsafe { times.cast::<[libc::timespec; 2]>().as_ref() };
@@ -152,7 +152,7 @@ fn new_time(new: &libc::timespec) -> Result<NewTime, Errno> {
 }
 
 /// Sets the umask for new files; returns the old one.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_umask(mask: libc::mode_t) -> libc::mode_t {
     attached().map_or(mask, |files| files.set_umask(mask))
 }

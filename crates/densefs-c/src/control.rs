@@ -14,7 +14,7 @@ use crate::locks;
 /// # Safety
 /// For commands on locks, the argument must be a pointer to a lock that is valid for reading and
 /// writing.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fcntl(file: c_int, command: c_int, argument: usize) -> c_int {
     // It is passed as an int, so the upper half of the register is undefined.
     #[expect(clippy::cast_possible_truncation, reason = "an int is passed so")]

@@ -157,7 +157,7 @@ impl Directory {
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_opendir(name: *const c_char) -> *mut Directory {
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn dfs_opendir(name: *const c_char) -> *mut Directory {
 }
 
 /// Like [`dfs_opendir`], for a directory that is open already.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_fdopendir(file: c_int) -> *mut Directory {
     boxed(number(file).and_then(|descriptor| {
         if !attached()?.stat_descriptor(descriptor)?.mode.is_directory() {
@@ -194,7 +194,7 @@ fn boxed(opened: Result<Directory, Errno>) -> *mut Directory {
 ///
 /// # Safety
 /// `directory` must be open, and no other thread may use it.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_readdir(directory: *mut Directory) -> *mut libc::dirent {
     // SAFETY: guaranteed by the caller.
     match unsafe { &mut *directory }.next() {
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn dfs_readdir(directory: *mut Directory) -> *mut libc::di
 ///
 /// # Safety
 /// As for [`dfs_readdir`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_rewinddir(directory: *mut Directory) {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_seekdir(directory, 0) }
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn dfs_rewinddir(directory: *mut Directory) {
 ///
 /// # Safety
 /// As for [`dfs_readdir`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_telldir(directory: *mut Directory) -> c_long {
     // SAFETY: guaranteed by the caller.
     unsafe { &*directory }.position.cast_signed()
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn dfs_telldir(directory: *mut Directory) -> c_long {
 ///
 /// # Safety
 /// As for [`dfs_readdir`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_seekdir(directory: *mut Directory, position: c_long) {
     // SAFETY: guaranteed by the caller.
     if let Err(why) = unsafe { &mut *directory }.seek(position.cast_unsigned()) {
@@ -243,7 +243,7 @@ pub unsafe extern "C" fn dfs_seekdir(directory: *mut Directory, position: c_long
 ///
 /// # Safety
 /// As for [`dfs_readdir`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_dirfd(directory: *mut Directory) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { &*directory }.descriptor.cast_signed()
@@ -253,7 +253,7 @@ pub unsafe extern "C" fn dfs_dirfd(directory: *mut Directory) -> c_int {
 ///
 /// # Safety
 /// As for [`dfs_readdir`]; the stream must not be used again.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_closedir(directory: *mut Directory) -> c_int {
     // SAFETY: guaranteed by the caller.
     let directory = unsafe { Box::from_raw(directory) };

@@ -84,7 +84,7 @@ macro_rules! calls {
         ///
         /// # Safety
         /// Text arguments must be C strings, and there must be `size` bytes.
-        #[unsafe(no_mangle)]
+        #[cfg_attr(feature = "names", unsafe(no_mangle))]
         pub unsafe extern "C" fn $set(
             of: $what,
             attribute: *const c_char,
@@ -100,7 +100,7 @@ macro_rules! calls {
         ///
         /// # Safety
         /// Text arguments must be C strings, and there must be room for `size` bytes.
-        #[unsafe(no_mangle)]
+        #[cfg_attr(feature = "names", unsafe(no_mangle))]
         pub unsafe extern "C" fn $get(
             of: $what,
             attribute: *const c_char,
@@ -115,7 +115,7 @@ macro_rules! calls {
         ///
         /// # Safety
         /// Text arguments must be C strings, and there must be room for `size` bytes.
-        #[unsafe(no_mangle)]
+        #[cfg_attr(feature = "names", unsafe(no_mangle))]
         pub unsafe extern "C" fn $list(of: $what, into: *mut c_char, size: usize) -> isize {
             // SAFETY: guaranteed by the caller.
             unsafe { list($of(of), bytes_mut(into.cast(), size)) }
@@ -125,7 +125,7 @@ macro_rules! calls {
         ///
         /// # Safety
         /// Text arguments must be C strings.
-        #[unsafe(no_mangle)]
+        #[cfg_attr(feature = "names", unsafe(no_mangle))]
         pub unsafe extern "C" fn $remove(of: $what, attribute: *const c_char) -> c_int {
             // SAFETY: guaranteed by the caller.
             unsafe { remove($of(of), attribute_name(attribute)) }

@@ -12,7 +12,7 @@ use crate::attached::{attached, usable};
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_open(name: *const c_char, how: c_int, mode: libc::mode_t) -> c_int {
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn dfs_open(name: *const c_char, how: c_int, mode: libc::m
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_openat(
     directory: c_int,
     name: *const c_char,
@@ -46,14 +46,14 @@ pub unsafe extern "C" fn dfs_openat(
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_creat(name: *const c_char, mode: libc::mode_t) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_open(name, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC, mode) }
 }
 
 /// Closes a descriptor.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_close(file: c_int) -> c_int {
     result(number(file).and_then(|file| attached()?.close(file)))
 }
@@ -62,7 +62,7 @@ pub extern "C" fn dfs_close(file: c_int) -> c_int {
 ///
 /// # Safety
 /// There must be room for `count` bytes.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_read(file: c_int, into: *mut c_void, count: usize) -> isize {
     // SAFETY: guaranteed by the caller.
     let into = unsafe { bytes_mut(into, count) };
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn dfs_read(file: c_int, into: *mut c_void, count: usize) 
 ///
 /// # Safety
 /// There must be `count` bytes.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_write(file: c_int, from: *const c_void, count: usize) -> isize {
     // SAFETY: guaranteed by the caller.
     let from = unsafe { bytes(from, count) };
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn dfs_write(file: c_int, from: *const c_void, count: usiz
 ///
 /// # Safety
 /// There must be room for `count` bytes.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_pread(
     file: c_int,
     into: *mut c_void,
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn dfs_pread(
 ///
 /// # Safety
 /// There must be `count` bytes.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_pwrite(
     file: c_int,
     from: *const c_void,
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn dfs_pwrite(
 }
 
 /// Moves the offset.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_lseek(file: c_int, by: libc::off_t, whence: c_int) -> libc::off_t {
     let from = match whence {
         libc::SEEK_SET => Whence::Start,
@@ -133,7 +133,7 @@ pub extern "C" fn dfs_lseek(file: c_int, by: libc::off_t, whence: c_int) -> libc
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_truncate(name: *const c_char, size: libc::off_t) -> c_int {
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
@@ -141,19 +141,19 @@ pub unsafe extern "C" fn dfs_truncate(name: *const c_char, size: libc::off_t) ->
 }
 
 /// Like [`dfs_truncate`], for an open file.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_ftruncate(file: c_int, size: libc::off_t) -> c_int {
     result(non_negative(size).and_then(|size| attached()?.truncate_descriptor(number(file)?, size)))
 }
 
 /// Only checks that the file is open: what was written is in memory, and stays there.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_fsync(file: c_int) -> c_int {
     result(usable(file).map(drop))
 }
 
 /// As [`dfs_fsync`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_fdatasync(file: c_int) -> c_int {
     dfs_fsync(file)
 }
@@ -162,7 +162,7 @@ pub extern "C" fn dfs_fdatasync(file: c_int) -> c_int {
 ///
 /// # Safety
 /// `into` must be valid for writing.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fstat(file: c_int, into: *mut libc::stat) -> c_int {
     match number(file).and_then(|file| attached()?.stat_descriptor(file)) {
         Ok(stat) => {
@@ -175,13 +175,13 @@ pub unsafe extern "C" fn dfs_fstat(file: c_int, into: *mut libc::stat) -> c_int 
 }
 
 /// Duplicates a descriptor.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_dup(file: c_int) -> c_int {
     descriptor(number(file).and_then(|file| attached()?.duplicate(file, 0, 0)))
 }
 
 /// Makes the descriptor `to` refer to the same open file as another.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_dup2(file: c_int, to: c_int) -> c_int {
     let done = number(file).and_then(|file| {
         let to = number(to)?;
@@ -192,7 +192,7 @@ pub extern "C" fn dfs_dup2(file: c_int, to: c_int) -> c_int {
 }
 
 /// Like [`dfs_dup2`], with flags; the descriptors must differ.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_dup3(file: c_int, to: c_int, how: c_int) -> c_int {
     if file == to || how & !libc::O_CLOEXEC != 0 {
         return fail(libc::EINVAL);
@@ -206,7 +206,7 @@ pub extern "C" fn dfs_dup3(file: c_int, to: c_int, how: c_int) -> c_int {
 }
 
 /// Makes sure that writes will find space, or punches a hole.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_fallocate(
     file: c_int,
     how: c_int,
@@ -217,7 +217,7 @@ pub extern "C" fn dfs_fallocate(
 }
 
 /// Makes sure that writes will find space; returns the error number, and leaves `errno` alone.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_posix_fallocate(file: c_int, at: libc::off_t, count: libc::off_t) -> c_int {
     allocate(file, 0, at, count).err().map_or(0, |why| why.0)
 }
@@ -241,7 +241,7 @@ fn allocate(file: c_int, how: c_int, at: libc::off_t, count: libc::off_t) -> Res
 ///
 /// # Safety
 /// The offsets must be null, or valid for reading and writing.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_copy_file_range(
     from: c_int,
     from_at: *mut libc::off_t,

@@ -9,7 +9,7 @@ use crate::arguments::number;
 use crate::attached::attached;
 
 /// Locks a whole file.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_flock(file: c_int, how: c_int) -> c_int {
     let exclusive = match how & !libc::LOCK_NB {
         libc::LOCK_SH => Some(false),

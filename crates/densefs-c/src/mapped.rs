@@ -24,7 +24,7 @@ const KNOWN: c_int = libc::MAP_TYPE
 ///
 /// # Safety
 /// With `MAP_FIXED`, nobody may use what is mapped there.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_mmap(
     start: *mut c_void,
     length: usize,
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn dfs_mmap(
 ///
 /// # Safety
 /// Nobody may use it any more.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_munmap(start: *mut c_void, length: usize) -> c_int {
     // SAFETY: guaranteed by the caller.
     result(unsafe { densefs_process::unmap(start.addr(), length) })

@@ -13,7 +13,7 @@ use crate::attached::attached;
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_mkdir(name: *const c_char, mode: libc::mode_t) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_mkdirat(libc::AT_FDCWD, name, mode) }
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn dfs_mkdir(name: *const c_char, mode: libc::mode_t) -> c
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_mkdirat(
     directory: c_int,
     name: *const c_char,
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn dfs_mkdirat(
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_mknod(
     name: *const c_char,
     mode: libc::mode_t,
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn dfs_mknod(
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_mknodat(
     directory: c_int,
     name: *const c_char,
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn dfs_mknodat(
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_mkfifo(name: *const c_char, mode: libc::mode_t) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_mkfifoat(libc::AT_FDCWD, name, mode) }
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn dfs_mkfifo(name: *const c_char, mode: libc::mode_t) -> 
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_mkfifoat(
     directory: c_int,
     name: *const c_char,
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn dfs_mkfifoat(
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_rmdir(name: *const c_char) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_unlinkat(libc::AT_FDCWD, name, libc::AT_REMOVEDIR) }
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn dfs_rmdir(name: *const c_char) -> c_int {
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_unlink(name: *const c_char) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_unlinkat(libc::AT_FDCWD, name, 0) }
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn dfs_unlink(name: *const c_char) -> c_int {
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_unlinkat(directory: c_int, name: *const c_char, how: c_int) -> c_int {
     if how & !libc::AT_REMOVEDIR != 0 {
         return fail(libc::EINVAL);
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn dfs_unlinkat(directory: c_int, name: *const c_char, how
 ///
 /// # Safety
 /// Both must be C strings.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_link(old: *const c_char, new: *const c_char) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_linkat(libc::AT_FDCWD, old, libc::AT_FDCWD, new, 0) }
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn dfs_link(old: *const c_char, new: *const c_char) -> c_i
 ///
 /// # Safety
 /// Both must be C strings.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_linkat(
     old_directory: c_int,
     old: *const c_char,
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn dfs_linkat(
 ///
 /// # Safety
 /// Both must be C strings.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_symlink(target: *const c_char, name: *const c_char) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_symlinkat(target, libc::AT_FDCWD, name) }
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn dfs_symlink(target: *const c_char, name: *const c_char)
 ///
 /// # Safety
 /// Both must be C strings.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_symlinkat(
     target: *const c_char,
     directory: c_int,
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn dfs_symlinkat(
 ///
 /// # Safety
 /// `name` must be a C string, and there must be room for `size` bytes.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_readlink(
     name: *const c_char,
     into: *mut c_char,
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn dfs_readlink(
 ///
 /// # Safety
 /// As for [`dfs_readlink`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_readlinkat(
     directory: c_int,
     name: *const c_char,
@@ -264,7 +264,7 @@ pub unsafe extern "C" fn dfs_readlinkat(
 ///
 /// # Safety
 /// Both must be C strings.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_rename(old: *const c_char, new: *const c_char) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_renameat2(libc::AT_FDCWD, old, libc::AT_FDCWD, new, 0) }
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn dfs_rename(old: *const c_char, new: *const c_char) -> c
 ///
 /// # Safety
 /// Both must be C strings.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_renameat(
     old_directory: c_int,
     old: *const c_char,
@@ -289,7 +289,7 @@ pub unsafe extern "C" fn dfs_renameat(
 ///
 /// # Safety
 /// Both must be C strings.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_renameat2(
     old_directory: c_int,
     old: *const c_char,
@@ -323,7 +323,7 @@ pub unsafe extern "C" fn dfs_renameat2(
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_chdir(name: *const c_char) -> c_int {
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
@@ -331,7 +331,7 @@ pub unsafe extern "C" fn dfs_chdir(name: *const c_char) -> c_int {
 }
 
 /// Like [`dfs_chdir`], to an open directory.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_fchdir(file: c_int) -> c_int {
     result(number(file).and_then(|file| attached()?.change_directory_to(file)))
 }
@@ -341,7 +341,7 @@ pub extern "C" fn dfs_fchdir(file: c_int) -> c_int {
 /// # Safety
 /// There must be room for `size` bytes at `into`. If it is null, the result must be released with
 /// free(3).
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_getcwd(into: *mut c_char, size: usize) -> *mut c_char {
     let found = attached().and_then(|files| files.directory());
     let path = match &found {

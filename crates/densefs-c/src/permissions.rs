@@ -13,7 +13,7 @@ use crate::attached::{attached, usable};
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_chmod(name: *const c_char, mode: libc::mode_t) -> c_int {
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn dfs_chmod(name: *const c_char, mode: libc::mode_t) -> c
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fchmodat(
     directory: c_int,
     name: *const c_char,
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn dfs_fchmodat(
 }
 
 /// Like [`dfs_chmod`], for an open file.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_fchmod(file: c_int, mode: libc::mode_t) -> c_int {
     result(number(file).and_then(|file| attached()?.set_mode_of(file, mode)))
 }
@@ -54,7 +54,7 @@ pub extern "C" fn dfs_fchmod(file: c_int, mode: libc::mode_t) -> c_int {
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_chown(
     name: *const c_char,
     uid: libc::uid_t,
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn dfs_chown(
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_lchown(
     name: *const c_char,
     uid: libc::uid_t,
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn dfs_lchown(
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fchownat(
     directory: c_int,
     name: *const c_char,
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn dfs_fchownat(
 }
 
 /// Like [`dfs_chown`], for an open file.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub extern "C" fn dfs_fchown(file: c_int, uid: libc::uid_t, gid: libc::gid_t) -> c_int {
     result(
         usable(file).and_then(|file| {
@@ -123,7 +123,7 @@ fn owner(uid: u32, gid: u32) -> Owner {
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_access(name: *const c_char, wanted: c_int) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_faccessat(libc::AT_FDCWD, name, wanted, 0) }
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn dfs_access(name: *const c_char, wanted: c_int) -> c_int
 ///
 /// # Safety
 /// `name` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_faccessat(
     directory: c_int,
     name: *const c_char,

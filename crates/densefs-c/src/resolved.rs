@@ -21,7 +21,7 @@ const PATH_MAX: usize = 4096;
 /// # Safety
 /// `name` must be a C string; there must be room for 4096 bytes at `into`. If that is null, the
 /// result must be released with free(3).
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_realpath(name: *const c_char, into: *mut c_char) -> *mut c_char {
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) }.map_err(|_| Errno::INVAL);

@@ -12,7 +12,7 @@ use crate::attached::{attached, device};
 ///
 /// # Safety
 /// `name` must be a C string, and `into` valid for writing.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_statx(
     directory: c_int,
     name: *const c_char,
@@ -76,7 +76,7 @@ fn timestamp(ns: i64) -> libc::statx_timestamp {
 ///
 /// # Safety
 /// `name` must be a C string, and `into` valid for writing.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_statvfs(name: *const c_char, into: *mut libc::statvfs) -> c_int {
     // SAFETY: guaranteed by the caller.
     let found = unsafe { path(name) }.and_then(|name| attached()?.stat(name));
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn dfs_statvfs(name: *const c_char, into: *mut libc::statv
 ///
 /// # Safety
 /// `into` must be valid for writing.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fstatvfs(file: c_int, into: *mut libc::statvfs) -> c_int {
     let found = number(file).and_then(|file| attached()?.stat_of(Base::Descriptor(file)));
     // SAFETY: guaranteed by the caller.

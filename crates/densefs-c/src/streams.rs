@@ -101,7 +101,7 @@ unsafe fn stream(descriptor: c_int, mode: *const c_char) -> *mut libc::FILE {
 ///
 /// # Safety
 /// Both must be C strings.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fopen(name: *const c_char, mode: *const c_char) -> *mut libc::FILE {
     // SAFETY: guaranteed by the caller.
     let how = match open_flags(unsafe { CStr::from_ptr(mode) }.to_bytes()) {
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn dfs_fopen(name: *const c_char, mode: *const c_char) -> 
 ///
 /// # Safety
 /// `mode` must be a C string.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fdopen(descriptor: c_int, mode: *const c_char) -> *mut libc::FILE {
     // SAFETY: guaranteed by the caller.
     let how = open_flags(unsafe { CStr::from_ptr(mode) }.to_bytes());

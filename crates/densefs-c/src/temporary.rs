@@ -66,7 +66,7 @@ fn random() -> u64 {
 ///
 /// # Safety
 /// `template` must be a C string that nobody else uses.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_mkstemp(template: *mut c_char) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_mkostemps(template, 0, 0) }
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn dfs_mkstemp(template: *mut c_char) -> c_int {
 ///
 /// # Safety
 /// As for [`dfs_mkstemp`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_mkstemps(template: *mut c_char, suffix: c_int) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_mkostemps(template, suffix, 0) }
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn dfs_mkstemps(template: *mut c_char, suffix: c_int) -> c
 ///
 /// # Safety
 /// As for [`dfs_mkstemp`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_mkostemp(template: *mut c_char, how: c_int) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { dfs_mkostemps(template, 0, how) }
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn dfs_mkostemp(template: *mut c_char, how: c_int) -> c_in
 ///
 /// # Safety
 /// As for [`dfs_mkstemp`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_mkostemps(template: *mut c_char, suffix: c_int, how: c_int) -> c_int {
     const MADE: u32 = flags::READ_WRITE | flags::CREATE | flags::EXCLUSIVE;
     let how = how.cast_unsigned() & !flags::ACCESS | MADE;
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn dfs_mkostemps(template: *mut c_char, suffix: c_int, how
 ///
 /// # Safety
 /// As for [`dfs_mkstemp`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_mkdtemp(template: *mut c_char) -> *mut c_char {
     let make = |name: *const c_char| {
         // SAFETY: it is the template.

@@ -284,7 +284,7 @@ fn walk_from(name: &[u8], visitor: Visitor, how: c_int) -> Result<(), Stop> {
 ///
 /// # Safety
 /// `name` must be a C string, and `visit` a function that may be called with these arguments.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_ftw(name: *const c_char, visit: Visit, _most: c_int) -> c_int {
     // SAFETY: guaranteed by the caller.
     unsafe { walk(name, Visitor::Plain(visit), 0) }
@@ -294,7 +294,7 @@ pub unsafe extern "C" fn dfs_ftw(name: *const c_char, visit: Visit, _most: c_int
 ///
 /// # Safety
 /// As for [`dfs_ftw`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_nftw(
     name: *const c_char,
     visit: VisitWithPosition,

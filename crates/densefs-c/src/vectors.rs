@@ -203,7 +203,7 @@ unsafe fn write(
 ///
 /// # Safety
 /// There must be `count` buffers at `parts`, each with the room that it says.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_readv(file: c_int, parts: *const libc::iovec, count: c_int) -> isize {
     // SAFETY: guaranteed by the caller.
     length(unsafe { read(file, parts, count, Place::Current, 0) })
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn dfs_readv(file: c_int, parts: *const libc::iovec, count
 ///
 /// # Safety
 /// There must be `count` buffers at `parts`, each with the bytes that it says.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_writev(file: c_int, parts: *const libc::iovec, count: c_int) -> isize {
     // SAFETY: guaranteed by the caller.
     length(unsafe { write(file, parts, count, Place::Current, 0) })
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn dfs_writev(file: c_int, parts: *const libc::iovec, coun
 ///
 /// # Safety
 /// As for [`dfs_readv`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_preadv(
     file: c_int,
     parts: *const libc::iovec,
@@ -238,7 +238,7 @@ pub unsafe extern "C" fn dfs_preadv(
 ///
 /// # Safety
 /// As for [`dfs_writev`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_pwritev(
     file: c_int,
     parts: *const libc::iovec,
@@ -253,7 +253,7 @@ pub unsafe extern "C" fn dfs_pwritev(
 ///
 /// # Safety
 /// As for [`dfs_readv`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_preadv2(
     file: c_int,
     parts: *const libc::iovec,
@@ -269,7 +269,7 @@ pub unsafe extern "C" fn dfs_preadv2(
 ///
 /// # Safety
 /// As for [`dfs_writev`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_pwritev2(
     file: c_int,
     parts: *const libc::iovec,

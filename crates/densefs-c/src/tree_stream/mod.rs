@@ -35,7 +35,7 @@ fn refuse<T>(errno: c_int) -> *mut T {
 /// # Safety
 /// `paths` must be such an array of C strings, and `compare` callable with pointers to two pointers
 /// to entries.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fts_open(
     paths: *const *const c_char,
     options: c_int,
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn dfs_fts_open(
 ///
 /// # Safety
 /// `stream` must be open, and no other thread may use it.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fts_read(stream: *mut Stream) -> *mut Entry {
     // SAFETY: guaranteed by the caller.
     answer(unsafe { &mut *stream }.read())
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn dfs_fts_read(stream: *mut Stream) -> *mut Entry {
 ///
 /// # Safety
 /// As for [`dfs_fts_read`].
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fts_children(stream: *mut Stream, how: c_int) -> *mut Entry {
     // SAFETY: guaranteed by the caller.
     let stream = unsafe { &mut *stream };
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn dfs_fts_children(stream: *mut Stream, how: c_int) -> *m
 ///
 /// # Safety
 /// `entry` must be one that the stream has returned and not freed.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fts_set(
     _stream: *mut Stream,
     entry: *mut Entry,
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn dfs_fts_set(
 ///
 /// # Safety
 /// As for [`dfs_fts_read`]; neither the stream nor its entries must be used again.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "names", unsafe(no_mangle))]
 pub unsafe extern "C" fn dfs_fts_close(stream: *mut Stream) -> c_int {
     // SAFETY: guaranteed by the caller.
     drop(unsafe { Box::from_raw(stream) });
