@@ -99,6 +99,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs-preload/src/serve/polling.rs", "pointers of programs"),
     ("crates/densefs-preload/src/serve/processes.rs", "pointers of programs"),
     ("crates/densefs-preload/src/serve/transfer.rs", "pointers of programs"),
+    ("crates/densefs-preload/src/serve/two_paths.rs", "pointers of programs"),
     ("crates/densefs-preload/src/signals/actions.rs", "handlers of signals"),
     ("crates/densefs-preload/src/signals/faults.rs", "registers that are set"),
     ("crates/densefs-preload/src/signals/mod.rs", "handlers of signals"),

@@ -11,6 +11,7 @@ mod paths;
 mod polling;
 mod processes;
 mod transfer;
+mod two_paths;
 
 pub(crate) use descriptors::close_inside;
 pub(crate) use files::open_inside;
@@ -105,11 +106,11 @@ const SERVED: &[(c_long, Server)] = &[
     (libc::SYS_symlinkat, names::symlinkat),
     (libc::SYS_readlink, names::readlink),
     (libc::SYS_readlinkat, names::readlinkat),
-    (libc::SYS_link, names::link),
-    (libc::SYS_linkat, names::linkat),
-    (libc::SYS_rename, names::rename),
-    (libc::SYS_renameat, names::renameat),
-    (libc::SYS_renameat2, names::renameat2),
+    (libc::SYS_link, two_paths::link),
+    (libc::SYS_linkat, two_paths::linkat),
+    (libc::SYS_rename, two_paths::rename),
+    (libc::SYS_renameat, two_paths::renameat),
+    (libc::SYS_renameat2, two_paths::renameat2),
     (libc::SYS_getdents64, directories::getdents64),
     (libc::SYS_getdents, directories::getdents),
     (libc::SYS_chdir, directories::chdir),

@@ -73,7 +73,7 @@ fn lead_out(
     act: &dyn Fn(&SystemCall, Inside) -> Answer,
 ) -> Decision {
     match outside(inside, &mut |inside| act(call, inside)) {
-        Ended::Inside(answer) => Done(answer),
+        Ended::Inside(arrival) => Done(arrival.answer),
         Ended::Outside(path) => {
             let mut arguments = call.arguments;
             arguments[which.path] = path.as_ptr().expose_provenance();
@@ -93,40 +93,47 @@ fn makes_number(number: usize) -> bool {
 
 /// Where the way of a path has ended.
 pub(super) enum Ended {
-    /// In the arena, with this answer.
-    Inside(Answer),
+    /// In the arena.
+    Inside(Arrival),
     /// At this path elsewhere.
     Outside(CString),
+}
+
+/// A path in the arena to which another has led, and what a call has answered there.
+pub(super) struct Arrival {
+    pub(super) answer: Answer,
+    pub(super) at: Inside,
+    /// What `at` points to, unless that is the program's.
+    pub(super) path: Option<CString>,
 }
 
 /// Follows a path out of the arena, and in again if it leads there.
 pub(super) fn outside(inside: Inside, act: &mut dyn FnMut(Inside) -> Answer) -> Ended {
     let mut at = inside;
-    let mut path;
+    let mut held = None;
     for _ in 0..DETOURS_MAX {
-        match links::way_out(at) {
-            Ok(LeadsTo::Elsewhere(text)) => path = text,
-            // It was changed meanwhile.
-            Ok(LeadsTo::Inside) => match act(at) {
-                OUTSIDE => continue,
-                answer => return Ended::Inside(answer),
-            },
-            Err(why) => return Ended::Inside(error(why)),
-        }
-        // SAFETY: it is a C string.
-        match unsafe { place(libc::AT_FDCWD, path.as_ptr()) } {
-            Place::Outside | Place::OpenFile(_) | Place::Closed => return Ended::Outside(path),
-            Place::Inside(next) => match act(next) {
-                OUTSIDE => {
-                    // What `at` points to must stay until the next step.
-                    at = next;
-                    std::mem::forget(path);
+        let answer = match links::way_out(at) {
+            Ok(LeadsTo::Elsewhere(path)) => {
+                // SAFETY: it is a C string.
+                match unsafe { place(libc::AT_FDCWD, path.as_ptr()) } {
+                    Place::Outside | Place::OpenFile(_) | Place::Closed => {
+                        return Ended::Outside(path);
+                    }
+                    Place::Inside(next) => {
+                        (at, held) = (next, Some(path));
+                        act(at)
+                    }
                 }
-                answer => return Ended::Inside(answer),
-            },
+            }
+            // It was changed meanwhile.
+            Ok(LeadsTo::Inside) => act(at),
+            Err(why) => error(why),
+        };
+        if answer != OUTSIDE {
+            return Ended::Inside(Arrival { answer, at, path: held });
         }
     }
-    Ended::Inside(error(libc::ELOOP))
+    Ended::Inside(Arrival { answer: error(libc::ELOOP), at, path: held })
 }
 
 /// The kernel cannot tell of changes that it does not see.

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use densefs_c::files as dfs;
+use densefs_c::{control, files as dfs};
 
 use crate::call::SystemCall;
 use crate::decision::Answer;
@@ -32,6 +32,26 @@ impl Side {
         let number = int(number);
         let at = std::ptr::with_exposed_provenance_mut(at);
         Self { number, inside: numbers::inside(number), at }
+    }
+
+    /// Whether it is open, and in another way than this.
+    fn may(self, not: c_int) -> bool {
+        let flags = match self.inside {
+            // SAFETY: this command has no pointer.
+            Some(file) => calling(|| unsafe { control::dfs_fcntl(file, libc::F_GETFL, 0) }),
+            None => {
+                let command = raw::number(libc::F_GETFL);
+                // SAFETY: it changes nothing.
+                unsafe {
+                    raw::system_call(
+                        libc::SYS_fcntl,
+                        [raw::number(self.number), command, 0, 0, 0, 0],
+                    )
+                }
+            }
+        };
+        let flags = int(flags.cast_unsigned());
+        flags >= 0 && flags & libc::O_PATH == 0 && flags & libc::O_ACCMODE != not
     }
 
     /// Reads.
@@ -179,7 +199,8 @@ pub(super) fn copy_file_range(call: &mut SystemCall) -> Decision {
             }))
         }
         // As between file systems of different types: programs then read and write.
-        _ => Done(error(libc::EXDEV)),
+        _ if from.may(libc::O_WRONLY) && to.may(libc::O_RDONLY) => Done(error(libc::EXDEV)),
+        _ => Done(error(libc::EBADF)),
     }
 }
 
