@@ -2,7 +2,11 @@
 #ifndef BOTH_H
 #define BOTH_H
 
+#ifdef ALONE
+#include "alone.h"
+#else
 #include "densefs.h"
+#endif
 
 #include <errno.h>
 #include <stdint.h>
@@ -18,6 +22,8 @@ extern char text[2][8192];
 extern char call[1024];
 /* Open descriptors, each on both sides; -1 if there is none. */
 extern int slots[SLOTS][2];
+/* What absolute paths begin with: nothing where the tree is at the root. */
+extern const char *top;
 
 /* Starts a sequence of random calls, which the seed determines. */
 void begin(uint64_t seed);
@@ -30,6 +36,15 @@ void call_on_attributes(const char *path, mode_t mode);
 void call_on_descriptors(void);
 void call_of_library(const char *path, const char *other);
 
+#ifdef ALONE
+/* Makes a call, whose answer is that of both sides. */
+#define BOTH(linux_call, dense_call)                                                               \
+    do {                                                                                           \
+        errno = 0;                                                                                 \
+        answer[LINUX] = answer[DENSE] = (long)(linux_call);                                        \
+        why[LINUX] = why[DENSE] = answer[LINUX] < 0 ? errno : 0;                                   \
+    } while (0)
+#else
 /* Makes a call on both sides. */
 #define BOTH(linux_call, dense_call)                                                               \
     do {                                                                                           \
@@ -40,6 +55,7 @@ void call_of_library(const char *path, const char *other);
         answer[DENSE] = (long)(dense_call);                                                        \
         why[DENSE] = answer[DENSE] < 0 ? errno : 0;                                                \
     } while (0)
+#endif
 
 #define PICK(list) ((list)[below(sizeof(list) / sizeof((list)[0]))])
 

@@ -55,7 +55,12 @@ const char *some_path(char *into) {
     static const char *const ends[] = {"/", "//", "/.", "/.."};
     into[0] = 0;
     if (chance(2)) return into;
-    if (chance(2)) return strcpy(into, chance(50) || has_no_parent ? "/" : "..");
+    if (chance(2)) {
+        int is_root = chance(50) || has_no_parent;
+        /* Where the tree has a name, its last name is one of the directory above. */
+        if (is_root && top[0]) return strcpy(into, ".");
+        return strcpy(into, is_root ? "/" : "..");
+    }
     if (chance(1)) {
         int length = chance(50) ? 255 : 256;
         memset(into, 'n', length);
@@ -71,6 +76,11 @@ const char *some_path(char *into) {
     if (has_no_parent && into[0] != '/') {
         char *above;
         while ((above = strstr(into, "..")) != NULL) memcpy(above, "./", 2);
+    }
+    if (into[0] == '/' && top[0]) {
+        char whole[600];
+        snprintf(whole, sizeof whole, "%s%s", top, into);
+        strcpy(into, whole);
     }
     return into;
 }

@@ -20,6 +20,7 @@
 
 enum { SEQUENCE = 150, KINDS_MAX = 400 };
 
+const char *top = "";
 static char history[SEQUENCE][1100];
 static unsigned kinds;
 static char seen[KINDS_MAX][200];

@@ -34,24 +34,46 @@ impl Side {
         Self { number, inside: numbers::inside(number), at }
     }
 
-    /// Whether it is open, and in another way than this.
-    fn may(self, not: c_int) -> bool {
+    /// How it was opened; none if it was not, or only with `O_PATH`.
+    fn flags(self) -> Option<c_int> {
         let flags = match self.inside {
             // SAFETY: this command has no pointer.
             Some(file) => calling(|| unsafe { control::dfs_fcntl(file, libc::F_GETFL, 0) }),
             None => {
-                let command = raw::number(libc::F_GETFL);
+                let arguments = [raw::number(self.number), raw::number(libc::F_GETFL), 0, 0, 0, 0];
                 // SAFETY: it changes nothing.
-                unsafe {
-                    raw::system_call(
-                        libc::SYS_fcntl,
-                        [raw::number(self.number), command, 0, 0, 0, 0],
-                    )
-                }
+                unsafe { raw::system_call(libc::SYS_fcntl, arguments) }
             }
         };
         let flags = int(flags.cast_unsigned());
-        flags >= 0 && flags & libc::O_PATH == 0 && flags & libc::O_ACCMODE != not
+        (flags >= 0 && flags & libc::O_PATH == 0).then_some(flags)
+    }
+
+    /// Its type, as in `st_mode`.
+    fn type_bits(self) -> Result<libc::mode_t, Answer> {
+        // SAFETY: all zeros is a valid value.
+        let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+        let into = &raw mut stat;
+        let known = match self.inside {
+            // SAFETY: there is room.
+            Some(file) => calling(|| unsafe { dfs::dfs_fstat(file, into) }),
+            None => {
+                let arguments = [raw::number(self.number), into.expose_provenance(), 0, 0, 0, 0];
+                // SAFETY: as above.
+                unsafe { raw::system_call(libc::SYS_fstat, arguments) }
+            }
+        };
+        if known < 0 { Err(known) } else { Ok(stat.st_mode & libc::S_IFMT) }
+    }
+
+    fn may_be_read(self) -> bool {
+        self.flags().is_some_and(|flags| flags & libc::O_ACCMODE != libc::O_WRONLY)
+    }
+
+    /// Whether it may be written to, and not only at its end.
+    fn may_be_written(self) -> bool {
+        const KNOWN: c_int = libc::O_ACCMODE | libc::O_APPEND;
+        self.flags().is_some_and(|flags| matches!(flags & KNOWN, libc::O_WRONLY | libc::O_RDWR))
     }
 
     /// Reads.
@@ -199,9 +221,31 @@ pub(super) fn copy_file_range(call: &mut SystemCall) -> Decision {
             }))
         }
         // As between file systems of different types: programs then read and write.
-        _ if from.may(libc::O_WRONLY) && to.may(libc::O_RDONLY) => Done(error(libc::EXDEV)),
-        _ => Done(error(libc::EBADF)),
+        _ => Done(why_not_copied(from, to)),
     }
+}
+
+/// Why a range is not copied between the arena and elsewhere.
+#[cold]
+fn why_not_copied(from: Side, to: Side) -> Answer {
+    if from.flags().is_none() || to.flags().is_none() {
+        return error(libc::EBADF);
+    }
+    let types = from.type_bits().and_then(|one| Ok([one, to.type_bits()?]));
+    let types = match types {
+        Ok(types) => types,
+        Err(why) => return why,
+    };
+    error(if types.contains(&libc::S_IFDIR) {
+        libc::EISDIR
+    } else if types != [libc::S_IFREG; 2] {
+        libc::EINVAL
+    } else if !from.may_be_read() || !to.may_be_written() {
+        libc::EBADF
+    } else {
+        // As between file systems of different types: programs then read and write.
+        libc::EXDEV
+    })
 }
 
 pub(super) fn sendfile(call: &mut SystemCall) -> Decision {

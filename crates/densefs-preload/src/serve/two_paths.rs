@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_long};
 use densefs_c::attributes;
 use densefs_c::names as dfs;
 
-use super::paths::{AT_FIRST, Ended, FIRST, OUTSIDE, PathArguments, outside};
+use super::paths::{AT_FIRST, Arrival, Ended, FIRST, OUTSIDE, PathArguments, outside};
 use crate::call::SystemCall;
 use crate::decision::Answer;
 use crate::decision::Decision::{self, Done, Pass};
@@ -98,10 +98,7 @@ fn end_of(
         Place::Outside | Place::OpenFile(_) => {
             Ok(End::Outside(Elsewhere { directory, path, _text: None }))
         }
-        Place::Inside(inside) if look(inside) != OUTSIDE => {
-            Ok(End::Inside(Found { inside, _text: None }))
-        }
-        Place::Inside(inside) => match outside(inside, look) {
+        Place::Inside(inside) => match arrive(inside, look) {
             Ended::Inside(arrival) if arrival.answer < 0 => Err(arrival.answer),
             Ended::Inside(arrival) => {
                 Ok(End::Inside(Found { inside: arrival.at, _text: arrival.path }))
@@ -111,6 +108,14 @@ fn end_of(
                 Ok(End::Outside(Elsewhere { directory: libc::AT_FDCWD, path, _text: Some(text) }))
             }
         },
+    }
+}
+
+/// Looks at a path in the arena, and follows it where it leads out.
+fn arrive(inside: Inside, look: &mut dyn FnMut(Inside) -> Answer) -> Ended {
+    match look(inside) {
+        OUTSIDE => outside(inside, look),
+        answer => Ended::Inside(Arrival { answer, at: inside, path: None }),
     }
 }
 
@@ -127,10 +132,19 @@ fn carefully(call: &mut SystemCall, which: &TwoPaths, act: &Act) -> Answer {
     let look_at_old = |inside| {
         if is_link { stat(inside, how_of_stat(how)) } else { links::check_directory(inside) }
     };
-    let ends = end_of(call, which.old, &mut { look_at_old })
-        .and_then(|old| Ok((old, end_of(call, which.new, &mut links::check_directory)?)));
-    let (old, new) = match ends {
-        Ok(ends) => ends,
+    // All that is wrong with the old path comes before what is wrong with the new one.
+    let old = match end_of(call, which.old, &mut { look_at_old }) {
+        Ok(old) => old,
+        Err(why) => return why,
+    };
+    if let End::Outside(elsewhere) = &old {
+        let found = if is_link { old.check(how) } else { elsewhere.check_directory() };
+        if let Err(why) = found {
+            return why;
+        }
+    }
+    let new = match end_of(call, which.new, &mut links::check_directory) {
+        Ok(new) => new,
         Err(why) => return why,
     };
     match (&old, &new) {
@@ -147,17 +161,10 @@ fn carefully(call: &mut SystemCall, which: &TwoPaths, act: &Act) -> Answer {
             unsafe { raw::system_call(call.number as c_long, arguments) }
         }
         (End::Inside(_), End::Outside(_)) | (End::Outside(_), End::Inside(_)) => {
-            let checked = if is_link {
-                old.check(how).and_then(|()| new.check_directory()).and_then(|()| {
-                    match new.check(libc::AT_SYMLINK_NOFOLLOW) {
-                        Ok(()) => Err(error(libc::EEXIST)),
-                        Err(_) => Ok(()),
-                    }
-                })
-            } else {
-                old.check_directory().and_then(|()| new.check_directory())
-            };
             // Between the arena and elsewhere, nothing can be linked or renamed.
+            let checked = new.check_directory().and_then(|()| {
+                if is_link { new.check_vacancy(which.new.path(call)) } else { Ok(()) }
+            });
             checked.err().unwrap_or(error(libc::EXDEV))
         }
     }
@@ -181,6 +188,16 @@ impl End {
             Self::Inside(found) => or_error(links::check_directory(found.inside)),
             Self::Outside(elsewhere) => elsewhere.check_directory(),
         }
+    }
+
+    /// Checks that the path names nothing, and can be a file's. `path` is its text.
+    fn check_vacancy(&self, path: *const c_char) -> Result<(), Answer> {
+        if self.check(libc::AT_SYMLINK_NOFOLLOW).is_ok() {
+            return Err(error(libc::EEXIST));
+        }
+        // SAFETY: it is a C string.
+        let ends_with_slash = unsafe { CStr::from_ptr(path) }.to_bytes().last() == Some(&b'/');
+        if ends_with_slash { Err(error(libc::ENOENT)) } else { Ok(()) }
     }
 
     /// Checks that what the path names is there. `how` has flags of linkat(2), or says that it is
@@ -228,6 +245,8 @@ impl Elsewhere {
         let start = path[..end].iter().rposition(|&byte| byte == b'/');
         let here: &[u8] = if path[0] == b'/' { b"/" } else { b"." };
         let directory = start.map_or(here, |slash| &path[..=slash]);
+        // It must also be one that may be searched.
+        let directory = [directory, b"/."].concat();
         let directory = CString::new(directory).map_err(|_| error(libc::EINVAL))?;
         let how = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
         let path = directory.as_ptr().expose_provenance();
