@@ -7,6 +7,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use densefs_process::{
@@ -22,6 +23,8 @@ const CREATE: u32 = flags::READ_WRITE | flags::CREATE;
 const LOCKED: LockRange = LockRange { start: 10, end: 20, is_of_process: true };
 const LOCKED_BY_DESCRIPTION: LockRange = LockRange { start: 30, end: 40, is_of_process: false };
 const LINE: &str = "it says: ";
+/// How long to wait for what only takes moments.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 fn new_arena(place: &Path, bytes: u64) -> PathBuf {
     let arena = place.join("arena");
@@ -267,7 +270,17 @@ fn executes(is_reaped: bool) {
 }
 
 fn assert_whole(files: &DenseFs, open: u64) {
-    let report = files.check().unwrap_or_else(|why| panic!("{why}"));
+    let began = Instant::now();
+    let report = loop {
+        match files.check() {
+            // Children that other tests start have what is attached here until they execute their
+            // programs.
+            Err(ArenaError::InUse { .. }) if began.elapsed() < PATIENCE => {
+                std::thread::yield_now();
+            }
+            checked => break checked.unwrap_or_else(|why| panic!("{why}")),
+        }
+    };
     assert_eq!(report.unwrap_or_else(|why| panic!("{why}")).descriptions, open);
 }
 

@@ -192,7 +192,8 @@ impl End {
 
     /// Checks that the path names nothing, and can be a file's. `path` is its text.
     fn check_vacancy(&self, path: *const c_char) -> Result<(), Answer> {
-        if self.check(libc::AT_SYMLINK_NOFOLLOW).is_ok() {
+        // What is above the root is there as well.
+        if matches!(self.check(libc::AT_SYMLINK_NOFOLLOW), Ok(()) | Err(OUTSIDE)) {
             return Err(error(libc::EEXIST));
         }
         // SAFETY: it is a C string.

@@ -19,8 +19,8 @@ fn compiled(within: &Path) -> PathBuf {
         Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../densefs-c/tests/differential"));
     let program = within.join("calls");
     let mut compiler = Command::new("cc");
-    compiler.args(["-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-DALONE", "-o"]);
-    compiler.arg("-D_FILE_OFFSET_BITS=64").arg(&program);
+    compiler.args(["-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-DALONE"]);
+    compiler.args(["-D_FILE_OFFSET_BITS=64", "-o"]).arg(&program);
     for name in ["alone.c", "calls.c", "attributes.c", "descriptors.c", "library.c"] {
         compiler.arg(sources.join(name));
     }
