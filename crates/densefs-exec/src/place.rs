@@ -25,6 +25,9 @@ impl Place {
         let path = |bytes| PathBuf::from(OsStr::from_bytes(bytes));
         let (arena, prefix) = (path(&bytes[..colon]), path(&bytes[colon + 1..]));
         let prefix = normal(&prefix).ok_or(ExecError::NoPrefix)?;
+        if colon == 0 {
+            return Err(ExecError::NoPrefix);
+        }
         let missing = |why| ExecError::NoArena { arena: arena.clone(), why };
         let arena = arena.canonicalize().map_err(missing)?;
         if arena.starts_with(&prefix) {

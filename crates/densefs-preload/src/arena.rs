@@ -6,52 +6,60 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use densefs_process::DenseFs;
 
-use crate::{environment, numbers, own, raw};
+use crate::environment::{self, Told};
+use crate::{numbers, own, raw};
 
-/// Whether the arena has been attached, or cannot be.
+/// Whether the arena has been attached.
 static IS_ATTACHED: AtomicBool = AtomicBool::new(false);
 
-/// Takes an arena that has been attached.
-pub(crate) fn take(files: DenseFs) {
+/// Takes an arena that has been attached; returns whether it can be used.
+pub(crate) fn take(files: DenseFs) -> bool {
     files.lead_out();
-    if !make_placeholder() {
-        say("there is no descriptor left, so that the arena cannot be used");
-    } else if densefs_c::attach(files).is_err() {
-        say("the arena is attached already");
-    }
-    IS_ATTACHED.store(true, Ordering::Release);
+    let is_usable = make_placeholder() && densefs_c::attach(files).is_ok();
+    IS_ATTACHED.store(is_usable, Ordering::Release);
+    is_usable
 }
 
-/// Says why the arena cannot be attached. All calls on it will fail.
-pub(crate) fn give_up(why: &str) {
-    say(why);
-    IS_ATTACHED.store(true, Ordering::Release);
-}
-
-/// Attaches the arena, unless it has been.
+/// Attaches the arena, unless it has been; returns whether paths lead into it. If it cannot be
+/// attached, they lead to where it is mounted.
 #[inline(always)]
-pub(crate) fn attach() {
-    if !IS_ATTACHED.load(Ordering::Acquire) {
-        attach_now();
-    }
+pub(crate) fn attach() -> bool {
+    IS_ATTACHED.load(Ordering::Acquire) || attach_now()
 }
 
 #[cold]
 #[inline(never)]
-fn attach_now() {
+fn attach_now() -> bool {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        if let Some(told) = environment::told() {
-            match DenseFs::attach(&told.arena) {
-                Ok(files) => take(files),
-                Err(why) => give_up(&why.to_string()),
-            }
+        let Some(told) = environment::told() else { return };
+        let taken = DenseFs::attach(&told.arena).map(take);
+        match taken {
+            Ok(true) => {}
+            Ok(false) => without_library(told, "no descriptor is left for it"),
+            Err(why) => without_library(told, &why.to_string()),
         }
     });
+    IS_ATTACHED.load(Ordering::Relaxed)
+}
+
+/// Leaves the arena to the mount, or ends the program if there is none: it would see something else
+/// below the prefix, or nothing.
+pub(crate) fn without_library(told: &Told, why: &str) {
+    if told.device.is_none() {
+        end(why);
+    }
+}
+
+/// Ends the program, which cannot go on, with a sentence.
+pub(crate) fn end(why: &str) -> ! {
+    say(&format!("this program cannot use the arena: {why}"));
+    // SAFETY: it does not return.
+    unsafe { libc::_exit(2) }
 }
 
 /// Says something where the program's errors go.
-pub(crate) fn say(what: &str) {
+fn say(what: &str) {
     let text = format!("fsprism: {what}\n");
     let arguments = [2, text.as_ptr().expose_provenance(), text.len(), 0, 0, 0];
     // SAFETY: the text outlives the call.

@@ -3,7 +3,7 @@
 
 use std::ffi::c_int;
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use densefs_c::attached;
@@ -57,31 +57,39 @@ impl Drop for Handed {
     }
 }
 
-/// Prepares what the next program takes over; none if there is nothing, or it is not possible.
-pub(crate) fn hand_over() -> Option<Handed> {
-    let files = attached().ok()?;
+/// Prepares what the next program takes over; none if there is nothing.
+///
+/// # Errors
+/// An error number: the program must not be executed without what is open.
+pub(crate) fn hand_over() -> Result<Option<Handed>, c_int> {
+    let Ok(files) = attached() else { return Ok(None) };
     let stays =
         |one: &numbers::Numbered| files.closes_on_exec(one.descriptor.cast_unsigned()) == Ok(false);
     let staying: Vec<_> = numbers::all().filter(stays).collect();
     if staying.is_empty() && !prefix::is_working_inside() {
-        return None;
+        return Ok(None);
     }
-    let hand_over = files.hand_over().ok()?;
+    let hand_over = files.hand_over().map_err(|why| why.0)?;
     let record = hand_over.record().cast_signed();
     let mut words = vec![MAGIC, hand_over.number(), record, i32::from(prefix::is_working_inside())];
     words.extend(staying.iter().flat_map(|one| [one.number, one.descriptor]));
-    let made = rustix::fs::memfd_create("densefs", rustix::fs::MemfdFlags::CLOEXEC).ok()?;
-    let mut state = File::from(rustix::io::fcntl_dupfd_cloexec(&made, own::lowest()).ok()?);
-    drop(made);
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    state.write_all(&bytes).ok()?;
-    state.rewind().ok()?;
+    let state = written(&words).map_err(|why| why.raw_os_error().unwrap_or(libc::EMFILE))?;
     let kept: Vec<_> = staying.iter().map(|one| one.number).chain([state.as_raw_fd()]).collect();
-    hand_over.let_through().ok()?;
+    hand_over.let_through().map_err(|why| why.0)?;
     for &number in &kept {
         set_closes_on_exec(number, false);
     }
-    Some(Handed { state, _hand_over: hand_over, kept })
+    Ok(Some(Handed { state, _hand_over: hand_over, kept }))
+}
+
+/// A file of ours with these numbers.
+fn written(words: &[i32]) -> io::Result<File> {
+    let made = rustix::fs::memfd_create("densefs", rustix::fs::MemfdFlags::CLOEXEC)?;
+    let mut file = File::from(rustix::io::fcntl_dupfd_cloexec(&made, own::lowest())?);
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    file.write_all(&bytes)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// Takes over what the program had that has executed this one.

@@ -194,7 +194,9 @@ pub(crate) fn place_of_unusual(path: &CStr) -> Place {
         return Place::OpenFile(descriptor);
     }
     let Some(skipped) = strip_loosely(path.to_bytes()) else { return Place::Outside };
-    arena::attach();
+    if !arena::attach() {
+        return Place::Outside;
+    }
     let rest = path.to_bytes_with_nul().get(skipped..).and_then(first_of).unwrap_or(c"/");
     Place::Inside(Inside { directory: libc::AT_FDCWD, path: rest.as_ptr() })
 }

@@ -50,11 +50,6 @@ pub(crate) fn all() -> Vec<c_int> {
     all
 }
 
-/// Moves what is ours away from a number that the program wants; returns whether that was possible.
-pub(crate) fn give_way(_number: c_int) -> bool {
-    false
-}
-
 /// Notes that a pipe is ours.
 pub(crate) fn set_pipe(number: c_int) {
     PIPE.store(number, Ordering::Relaxed);

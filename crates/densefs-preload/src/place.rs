@@ -19,10 +19,10 @@ pub(crate) unsafe fn place(directory: c_int, path: *const c_char) -> Place {
     if unsafe { *path }.cast_unsigned() == b'/' {
         // SAFETY: guaranteed by the caller.
         return match unsafe { prefix::strip(path) } {
-            Some(path) => {
-                arena::attach();
+            Some(path) if arena::attach() => {
                 Place::Inside(Inside { directory: libc::AT_FDCWD, path })
             }
+            Some(_) => Place::Outside,
             // SAFETY: guaranteed by the caller.
             None => unsafe { unusual(path) },
         };

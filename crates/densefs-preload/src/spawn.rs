@@ -166,18 +166,24 @@ pub(crate) fn report_failure() {
 
 /// Makes a process in another way than by the C library's `fork`, which prepares the arena itself.
 pub(crate) fn fork(call: &mut SystemCall, request: &Request) -> Decision {
+    let mut arguments = call.arguments;
     if request.stack != 0 {
-        // Its child begins elsewhere.
-        return Pass;
+        if call.number as c_long == libc::SYS_clone3 {
+            // Programs fall back on clone.
+            return Done(error(libc::ENOSYS));
+        }
+        // The child goes on here, and is given its stack when it returns.
+        arguments[1] = 0;
     }
     if !densefs_process::fork::before() {
         // It is the C library's `fork`.
         return Pass;
     }
     // SAFETY: the program has asked for this.
-    let made = unsafe { raw::system_call(call.number as c_long, call.arguments) };
+    let made = unsafe { raw::system_call(call.number as c_long, arguments) };
     if made == 0 {
         densefs_process::fork::in_child();
+        call.new_stack = request.stack;
     } else {
         densefs_process::fork::in_parent();
     }

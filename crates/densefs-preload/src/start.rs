@@ -15,8 +15,19 @@ extern "C" fn start(_: c_int, _: *mut *mut c_char, environment: *mut *mut c_char
     // SAFETY: it is the program's own, which has not begun yet.
     let Some(told) = (unsafe { environment::read(environment) }) else { return };
     own::choose_lowest();
+    // The kernel must have our handlers before what sets them comes here.
+    signals::start();
+    // As long as there is no prefix, all calls pass.
+    // SAFETY: no other thread exists yet.
+    let outcome = unsafe { sites::rewrite(serve::serve, &serve::is_served) };
+    if let Some(missing) = outcome.missing() {
+        if told.state.is_some() {
+            arena::end(&missing.to_string());
+        }
+        return arena::without_library(told, &missing.to_string());
+    }
     if !prefix::set(&told.prefix) {
-        return;
+        return arena::without_library(told, "its prefix is too long");
     }
     densefs_c::set_prefix_length(told.prefix.len());
     if let Some(device) = told.device {
@@ -27,12 +38,6 @@ extern "C" fn start(_: c_int, _: *mut *mut c_char, environment: *mut *mut c_char
     }
     if !prefix::is_working_inside() {
         enter_working_directory();
-    }
-    signals::start();
-    // SAFETY: no other thread exists yet.
-    let outcome = unsafe { sites::rewrite(serve::serve, &serve::is_served) };
-    if let Some(missing) = outcome.missing() {
-        arena::say(&format!("some system calls of the C library cannot be served: {missing}"));
     }
 }
 
@@ -47,17 +52,17 @@ fn enter_working_directory() {
     else {
         return;
     };
-    arena::attach();
     // SAFETY: it is a C string.
-    if unsafe { densefs_c::names::dfs_chdir(inside) } == 0 {
+    if arena::attach() && unsafe { densefs_c::names::dfs_chdir(inside) } == 0 {
         prefix::set_working_inside(true);
     }
 }
 
 /// Takes over what the program had before it executed this one.
 fn take_over(told: &Told, state: c_int) {
-    match exec::take_over(told, state) {
-        Ok(files) => arena::take(files),
-        Err(why) => arena::give_up(&why),
+    match exec::take_over(told, state).map(arena::take) {
+        Ok(true) => {}
+        Ok(false) => arena::end("no descriptor is left for it"),
+        Err(why) => arena::end(&why),
     }
 }

@@ -15,10 +15,13 @@ fn library() -> PathBuf {
 
 /// Compiles a program from the file of this name next to this test.
 fn compiled(name: &str, directory: &Path) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name);
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let source = own.join("tests").join(name);
     let program = directory.join(name).with_extension("");
     let built = Command::new("cc")
         .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-pthread"])
+        .arg("-I")
+        .arg(own.join("../densefs-c/tests"))
         .arg(source)
         .arg("-o")
         .arg(&program)

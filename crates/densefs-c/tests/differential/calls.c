@@ -56,10 +56,9 @@ const char *some_path(char *into) {
     into[0] = 0;
     if (chance(2)) return into;
     if (chance(2)) {
-        int is_root = chance(50) || has_no_parent;
         /* Where the tree has a name, its last name is one of the directory above. */
-        if (is_root && top[0]) return strcpy(into, ".");
-        return strcpy(into, is_root ? "/" : "..");
+        const char *root = top[0] ? "." : "/";
+        return strcpy(into, chance(50) || has_no_parent ? root : "..");
     }
     if (chance(1)) {
         int length = chance(50) ? 255 : 256;
@@ -77,10 +76,9 @@ const char *some_path(char *into) {
         char *above;
         while ((above = strstr(into, "..")) != NULL) memcpy(above, "./", 2);
     }
-    if (into[0] == '/' && top[0]) {
-        char whole[600];
-        snprintf(whole, sizeof whole, "%s%s", top, into);
-        strcpy(into, whole);
+    if (into[0] == '/') {
+        memmove(into + strlen(top), into, strlen(into) + 1);
+        memcpy(into, top, strlen(top));
     }
     return into;
 }

@@ -133,7 +133,7 @@ fn replace(from: c_int, to: c_int, how: c_int) -> Decision {
         if numbers::is_kept(from) {
             return Done(error(libc::EBADF));
         }
-        if own::is_own(to) && !own::give_way(to) {
+        if own::is_own(to) {
             return Done(error(libc::EMFILE));
         }
         let arguments = [from, to, how].map(raw::number);
@@ -147,7 +147,7 @@ fn replace(from: c_int, to: c_int, how: c_int) -> Decision {
         }
         return Done(done);
     };
-    if own::is_own(to) && !own::give_way(to) {
+    if own::is_own(to) {
         return Done(error(libc::EMFILE));
     }
     let command = if how == 0 { libc::F_DUPFD } else { libc::F_DUPFD_CLOEXEC };

@@ -55,7 +55,10 @@ fn is_absolute(which: PathArguments, call: &SystemCall) -> bool {
 fn execute(number: c_long, arguments: [usize; 5], environment_at: usize) -> Decision {
     let Some(told) = environment::told() else { return Pass };
     mount::enter_working_directory();
-    let handed = exec::hand_over();
+    let handed = match exec::hand_over() {
+        Ok(handed) => handed,
+        Err(why) => return Done(error(why)),
+    };
     let state = handed.as_ref().map(exec::Handed::number);
     let asked = std::ptr::with_exposed_provenance(arguments[environment_at]);
     // SAFETY: the program vouches for its environment.

@@ -2,6 +2,7 @@
 
 mod calls;
 mod endings;
+mod in_c;
 mod programs;
 mod refused;
 mod users;

@@ -22,7 +22,8 @@ fn what_no_command_could_see_is_refused() {
     refused("missing:/dense", &["missing: No such file"]);
     refused("text:/dense", &["text is not a DenseFS", "mkfs"]);
     refused("scratch:/dense", &["scratch"]);
-    for at in ["arena", "arena:", "arena:dense", "arena:/", "arena:/dense/..", "/dense"] {
+    for at in ["arena", "arena:", "arena:dense", "arena:/", "arena:/dense/..", "/dense", ":/dense"]
+    {
         refused(at, &["ARENA:PREFIX", "absolute path"]);
     }
     refused(

@@ -1,0 +1,69 @@
+//! Programs in C that do what others seldom do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::Dense;
+use crate::place::say_skipped;
+
+/// Compiles one of the programs for these tests.
+fn compiled(name: &str, within: &Path) -> PathBuf {
+    let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/exec/programs");
+    let program = within.join(name);
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-nonnull", "-D_GNU_SOURCE", "-o"]);
+    compiler.arg(&program).arg(Path::new(programs).join(name).with_extension("c"));
+    let built = compiler.output().expect("cc can be started");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    program
+}
+
+/// Runs a program in an arena, and checks that it prints what it prints elsewhere.
+#[track_caller]
+fn assert_same(test: &str, name: &str) {
+    let Some(dense) = Dense::mounted(test) else { return };
+    let program = compiled(name, dense.arena.parent().expect("it is in the place"));
+    let elsewhere = dense.place.path("elsewhere");
+    fs::create_dir(&elsewhere).expect("the place is ours");
+    let mut command = Command::new(&program);
+    command.current_dir(&elsewhere);
+    let theirs = dense.place.finish(command);
+    theirs.assert_code(0);
+    let ours = dense.shell(&format!("cd % && exec {}", program.display()));
+    assert_eq!(ours.assert_code(0).stdout, theirs.stdout, "{ours:?}");
+    dense.assert_gone();
+}
+
+#[test]
+fn handlers_of_signals_make_calls_and_leave_others() {
+    assert_same("handlers_of_signals_make_calls_and_leave_others", "signals");
+}
+
+#[test]
+fn bad_addresses_make_calls_fail() {
+    assert_same("bad_addresses_make_calls_fail", "faults");
+}
+
+/// Where code cannot be changed, the mount serves all calls.
+#[test]
+fn programs_whose_code_may_not_be_changed_see_the_arena_as_well() {
+    let name = "programs_whose_code_may_not_be_changed_see_the_arena_as_well";
+    let Some(dense) = Dense::mounted(name) else { return };
+    let program = compiled("policy", dense.arena.parent().expect("it is in the place"));
+    let script = format!("echo seen >%/file && exec {} cat %/file", program.display());
+    let seen = dense.shell(&script);
+    if seen.code == Some(77) {
+        return say_skipped(name, "the kernel has no PR_SET_MDWE");
+    }
+    assert_eq!((&*seen.assert_code(0).stdout, &*seen.stderr), ("seen\n", ""));
+    // With a file open in the arena, that program would be wrong, so it is refused.
+    let script = format!("exec 3<%/file && exec {} cat", program.display());
+    let refused = dense.shell(&script);
+    refused.assert_code(2);
+    assert!(
+        refused.stderr.starts_with("fsprism: this program cannot use the arena"),
+        "{refused:?}"
+    );
+    dense.assert_gone();
+}
