@@ -19,8 +19,19 @@ const NUMBERS: usize = 1 << 16;
 /// Numbers below this are kept for reuse.
 const REUSED: c_int = 64;
 
-/// The arena's descriptor for each number, plus 1; 0 if the number does not stand for one.
-static DESCRIPTORS: [AtomicU32; NUMBERS] = [const { AtomicU32::new(0) }; NUMBERS];
+/// What all calls on descriptors look at, mostly at the first line of it.
+#[repr(C, align(64))]
+struct Numbers {
+    /// Whether calls are counted.
+    are_counted: AtomicBool,
+    /// The arena's descriptor for each number, plus 1; 0 if the number does not stand for one.
+    descriptors: [AtomicU32; NUMBERS],
+}
+
+static ALL: Numbers = Numbers {
+    are_counted: AtomicBool::new(false),
+    descriptors: [const { AtomicU32::new(0) }; NUMBERS],
+};
 /// The highest number that has ever stood for one.
 static HIGHEST: AtomicI32 = AtomicI32::new(-1);
 /// Closed numbers whose placeholders are kept, one bit each.
@@ -40,8 +51,19 @@ pub(crate) fn placeholder() -> c_int {
     PLACEHOLDER.load(Ordering::Relaxed)
 }
 
+/// Whether calls are counted.
+#[inline(always)]
+pub(crate) fn are_counted() -> bool {
+    ALL.are_counted.load(Ordering::Relaxed)
+}
+
+/// Notes that they are.
+pub(crate) fn set_counted() {
+    ALL.are_counted.store(true, Ordering::Relaxed);
+}
+
 fn slot(number: c_int) -> Option<&'static AtomicU32> {
-    DESCRIPTORS.get(usize::try_from(number).ok()?)
+    ALL.descriptors.get(usize::try_from(number).ok()?)
 }
 
 /// The arena's descriptor that a number stands for.

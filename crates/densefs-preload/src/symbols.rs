@@ -18,7 +18,7 @@ use crate::inside::{Inside, Place};
 use crate::place::place;
 use crate::serve::{close_inside, open_inside};
 use crate::signals::held;
-use crate::{numbers, outcome};
+use crate::{numbers, outcome, prefix};
 
 /// A function of the C library that is behind ours.
 struct Next {
@@ -144,7 +144,7 @@ const OUTSIDE: isize = outcome::error(densefs_process::Errno::OUTSIDE.0);
 /// Where a path leads in the arena; none if it leads elsewhere, or needs care.
 #[inline(always)]
 unsafe fn inside(directory: c_int, path: *const c_char) -> Option<Inside> {
-    if path.is_null() {
+    if path.is_null() || prefix::are_counted() {
         return None;
     }
     // SAFETY: guaranteed by the caller.
@@ -171,7 +171,8 @@ unsafe fn stat_at(
 /// Does something with a file of the arena.
 #[inline(always)]
 fn with<T>(number: c_int, act: impl FnOnce(c_int) -> T) -> Option<T> {
-    numbers::inside(number).map(|file| held(|| act(file)))
+    let file = numbers::inside(number).filter(|_| !numbers::are_counted());
+    file.map(|file| held(|| act(file)))
 }
 
 const NO_FOLLOW: c_int = libc::AT_SYMLINK_NOFOLLOW;
@@ -194,7 +195,7 @@ functions! {
         open_at(HERE, path, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC, mode)
     }
     fn close(number: c_int) -> c_int {
-        close_inside(number).map(from_answer)
+        if numbers::are_counted() { None } else { close_inside(number).map(from_answer) }
     }
     fn read(number: c_int, into: *mut c_void, count: size_t) -> ssize_t {
         with(number, |file| files::dfs_read(file, into, count))
