@@ -6,8 +6,9 @@
 //! and `throttled` (each optionally followed by a budget and a number of runs), `budget` and
 //! `order` run the experiments of `docs/honesty.md`, `change` with a directory of runs measures how
 //! many runs see a change, and `twelve`, `warm`, `statistics`, `io-paths`, `io_uring`,
-//! `footprints`, `densefs`, `exec` and `bonnie` measure only those rows; `exec` may be followed by
-//! the number of files in the tree that whole programs work on. If a program that fsprism is
+//! `footprints`, `densefs`, `exec` and `bonnie` measure only those rows; `exec` may be
+//! followed by `calls`, `lines`, `start`, `whole`, or the number of files in the tree that whole
+//! programs work on. If a program that fsprism is
 //! compared with is missing, nothing is measured, and the exit status is 2.
 
 mod beside;
@@ -70,10 +71,10 @@ fn main() -> anyhow::Result<()> {
         Some("footprints") => return alone(&std::env::temp_dir(), footprints::measure),
         Some("densefs") => return alone("/dev/shm".as_ref(), densefs::measure),
         Some("exec") => {
-            let files = std::env::args().nth(2).map(|files| files.parse()).transpose();
-            let files = files.context("the number of files is not a number")?;
-            return alone("/dev/shm".as_ref(), |table, work| {
-                densefs::programs::measure(table, work, files)
+            let what = std::env::args().nth(2);
+            return alone("/dev/shm".as_ref(), |table, work| match what {
+                Some(what) => densefs::programs::measure_some(table, work, &what),
+                None => densefs::programs::measure(table, work),
             });
         }
         _ => {}
@@ -93,7 +94,7 @@ fn main() -> anyhow::Result<()> {
     statistics::measure(&mut table, work.path())?;
     footprints::measure(&mut table, work.path())?;
     densefs::measure(&mut table, work.path())?;
-    densefs::programs::measure(&mut table, work.path(), None)?;
+    densefs::programs::measure(&mut table, work.path())?;
     bonnie::measure(&mut table, work.path())?;
     processes::measure(&mut table)?;
     println!("{table}");
