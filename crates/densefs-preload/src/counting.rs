@@ -22,8 +22,8 @@ pub(crate) fn start(number: c_int) {
     let Ok(counts) = densefs_calls::map(unsafe { BorrowedFd::borrow_raw(number) }) else { return };
     if COUNTS.set((counts, number)).is_ok() {
         counts.note_program();
-        numbers::set_counted();
-        prefix::set_counted();
+        numbers::close_the_short_way();
+        prefix::close_the_short_way();
     }
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn number() -> c_int {
 /// Counts a call, if calls are counted.
 #[inline(always)]
 pub(crate) fn note(number: usize, decision: Decision) {
-    if numbers::are_counted() {
+    if numbers::take_the_long_way() {
         note_now(number, decision);
     }
 }

@@ -16,8 +16,8 @@ struct Prefix {
     length: AtomicU32,
     /// Whether the working directory is in the arena.
     is_working_inside: AtomicBool,
-    /// Whether calls are counted.
-    are_counted: AtomicBool,
+    /// Whether calls do not take the short way of [`crate::symbols`].
+    take_the_long_way: AtomicBool,
     /// Where the kernel's working directory is: a [`Working`].
     working: AtomicU32,
     text: UnsafeCell<[u8; PREFIX_MAX]>,
@@ -29,7 +29,7 @@ unsafe impl Sync for Prefix {}
 static PREFIX: Prefix = Prefix {
     length: AtomicU32::new(0),
     is_working_inside: AtomicBool::new(false),
-    are_counted: AtomicBool::new(false),
+    take_the_long_way: AtomicBool::new(false),
     working: AtomicU32::new(Working::UNKNOWN.0),
     text: UnsafeCell::new([0; PREFIX_MAX]),
 };
@@ -78,15 +78,15 @@ pub(crate) fn set_working_inside(is_inside: bool) {
     PREFIX.is_working_inside.store(is_inside, Ordering::Relaxed);
 }
 
-/// Whether calls are counted.
+/// Whether calls do not take the short way of [`crate::symbols`].
 #[inline(always)]
-pub(crate) fn are_counted() -> bool {
-    PREFIX.are_counted.load(Ordering::Relaxed)
+pub(crate) fn take_the_long_way() -> bool {
+    PREFIX.take_the_long_way.load(Ordering::Relaxed)
 }
 
-/// Notes that they are.
-pub(crate) fn set_counted() {
-    PREFIX.are_counted.store(true, Ordering::Relaxed);
+/// Has all calls take the long way.
+pub(crate) fn close_the_short_way() {
+    PREFIX.take_the_long_way.store(true, Ordering::Relaxed);
 }
 
 /// Where the kernel's working directory is, seen from the prefix: how many of the first names of

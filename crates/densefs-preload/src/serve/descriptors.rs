@@ -21,7 +21,7 @@ pub(super) fn makes_numbers(_: &mut SystemCall) -> Decision {
 
 /// Closes a number that stands for a file in the arena.
 #[inline]
-pub(crate) fn close_inside(number: c_int) -> Option<Answer> {
+fn close_inside(number: c_int) -> Option<Answer> {
     let descriptor = numbers::free(number)?;
     Some(calling(|| dfs::dfs_close(descriptor)))
 }
@@ -34,7 +34,7 @@ pub(super) fn close(call: &mut SystemCall) -> Decision {
     if numbers::is_kept(number) || own::is_own(number) {
         return Done(error(libc::EBADF));
     }
-    numbers::closed_outside();
+    numbers::closed_outside(number);
     Pass
 }
 
@@ -114,7 +114,11 @@ pub(super) fn dup(call: &mut SystemCall) -> Decision {
 pub(super) fn dup2(call: &mut SystemCall) -> Decision {
     let [from, to, ..] = call.arguments.map(int);
     if from == to {
-        return if numbers::inside(from).is_some() { Done(from as Answer) } else { Pass };
+        return match numbers::inside(from) {
+            Some(_) => Done(from as Answer),
+            None if numbers::is_kept(from) => Done(error(libc::EBADF)),
+            None => Pass,
+        };
     }
     replace(from, to, 0)
 }

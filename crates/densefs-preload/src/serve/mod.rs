@@ -13,8 +13,7 @@ mod processes;
 mod transfer;
 mod two_paths;
 
-pub(crate) use descriptors::close_inside;
-pub(crate) use files::open_inside;
+pub(crate) use files::{give_number, open_otherwise};
 
 use std::ffi::c_long;
 

@@ -45,6 +45,12 @@ fn bad_addresses_make_calls_fail() {
     assert_same("bad_addresses_make_calls_fail", "faults");
 }
 
+/// Numbers of closed files are kept for the next ones, and must still be the lowest that are free.
+#[test]
+fn files_here_and_elsewhere_get_the_lowest_numbers() {
+    assert_same("files_here_and_elsewhere_get_the_lowest_numbers", "numbers");
+}
+
 /// Where code cannot be changed, the mount serves all calls.
 #[test]
 fn programs_whose_code_may_not_be_changed_see_the_arena_as_well() {
