@@ -3,6 +3,7 @@
 mod calls;
 mod endings;
 mod in_c;
+mod locks;
 mod programs;
 mod refused;
 mod users;
