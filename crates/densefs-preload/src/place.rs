@@ -65,13 +65,12 @@ fn place_of_itself(descriptor: c_int) -> Place {
 #[inline(always)]
 unsafe fn unusual(path: *const c_char) -> Place {
     // SAFETY: the first byte is a slash, so there is a second one.
-    match unsafe { *path.add(1) }.cast_unsigned() {
-        // It may be spelled in a way that the text does not show, or name an open file.
-        b'/' | b'.' | b'p' | b'd' => {
-            // SAFETY: guaranteed by the caller.
-            let text = unsafe { std::ffi::CStr::from_ptr(path) };
-            links::place_of_unusual(text)
+    let may_name_open_file = matches!(unsafe { *path.add(1) }.cast_unsigned(), b'p' | b'd');
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        if !may_name_open_file && !prefix::may_be_spelled_by(path) {
+            return Place::Outside;
         }
-        _ => Place::Outside,
+        links::place_of_unusual(std::ffi::CStr::from_ptr(path))
     }
 }
