@@ -10,7 +10,7 @@ use crate::call::SystemCall;
 use crate::decision::Decision::{self, Done, Pass};
 use crate::outcome::error;
 use crate::raw::int;
-use crate::{environment, exec, links, mount, numbers, raw, spawn};
+use crate::{environment, exec, links, mount, numbers, own, raw, spawn};
 
 pub(super) fn execve(call: &mut SystemCall) -> Decision {
     let [path, arguments, environment, ..] = call.arguments;
@@ -105,6 +105,14 @@ pub(super) fn exit_group(_: &mut SystemCall) -> Decision {
 pub(super) fn umask(call: &mut SystemCall) -> Decision {
     densefs_c::attributes::dfs_umask(int(call.arguments[0]).cast_unsigned());
     Pass
+}
+
+/// setrlimit(2) and prlimit(2): ours must stay below the limit of descriptors.
+pub(super) fn set_limit(call: &mut SystemCall) -> Decision {
+    // SAFETY: the program has asked for this.
+    let done = unsafe { raw::system_call(call.number as c_long, call.arguments) };
+    own::choose_lowest();
+    Done(done)
 }
 
 /// Changes the identity under which the process works.
