@@ -114,7 +114,11 @@ pub(super) fn dup(call: &mut SystemCall) -> Decision {
 pub(super) fn dup2(call: &mut SystemCall) -> Decision {
     let [from, to, ..] = call.arguments.map(int);
     if from == to {
-        return if numbers::inside(from).is_some() { Done(from as Answer) } else { Pass };
+        return match numbers::inside(from) {
+            Some(_) => Done(from as Answer),
+            None if numbers::is_kept(from) => Done(error(libc::EBADF)),
+            None => Pass,
+        };
     }
     replace(from, to, 0)
 }
