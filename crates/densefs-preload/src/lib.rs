@@ -29,3 +29,4 @@ mod sites;
 mod spawn;
 mod start;
 mod symbols;
+mod ways_in;

@@ -205,8 +205,8 @@ pub(crate) fn mounted_path(inside: Inside) -> Result<CString, c_int> {
     CString::new([&start[..], b"/", path].concat()).map_err(|_| libc::EINVAL)
 }
 
-/// The place of an absolute path that may spell the prefix in another way, or begins as the names of
-/// open files do.
+/// The place of an absolute path that may spell the prefix in another way, or begins as the names
+/// of open files do.
 pub(crate) fn place_of_unusual(path: &CStr) -> Place {
     if let Some(descriptor) = magic(path.to_bytes()).and_then(numbers::inside) {
         return Place::OpenFile(descriptor);
@@ -225,7 +225,7 @@ fn first_of(bytes: &[u8]) -> Option<&CStr> {
 }
 
 /// How much of a path spells the prefix, with slashes and dots between its names.
-fn strip_loosely(path: &[u8]) -> Option<usize> {
+pub(crate) fn strip_loosely(path: &[u8]) -> Option<usize> {
     let wanted = || prefix::get().split(|&byte| byte == b'/').skip(1);
     let (mut at, mut known) = (0, 0_usize);
     wanted().next()?;

@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int};
 
 use crate::inside::{Inside, Place};
-use crate::{arena, links, numbers, prefix};
+use crate::{arena, links, numbers, prefix, ways_in};
 
 /// Where a path leads.
 ///
@@ -31,11 +31,14 @@ pub(crate) unsafe fn place(directory: c_int, path: *const c_char) -> Place {
         if prefix::is_working_inside() {
             return Place::Inside(Inside { directory, path });
         }
-        return Place::Outside;
+        // SAFETY: guaranteed by the caller.
+        return unsafe { ways_in::place_of_relative(directory, path) };
     }
     match numbers::inside(directory) {
         Some(directory) => Place::Inside(Inside { directory, path }),
-        None => not_inside(directory),
+        None if numbers::is_kept(directory) => Place::Closed,
+        // SAFETY: guaranteed by the caller.
+        None => unsafe { ways_in::place_of_relative(directory, path) },
     }
 }
 

@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int};
 
 use crate::environment::{self, Told};
-use crate::{arena, exec, own, prefix, raw, serve, signals, sites};
+use crate::{arena, exec, own, prefix, raw, serve, signals, sites, ways_in};
 
 /// The dynamic linker calls this before the program begins.
 #[used]
@@ -29,6 +29,7 @@ extern "C" fn start(_: c_int, _: *mut *mut c_char, environment: *mut *mut c_char
     if !prefix::set(&told.prefix) {
         return arena::without_library(told, "its prefix is too long");
     }
+    ways_in::note(&told.prefix);
     densefs_c::set_prefix_length(told.prefix.len());
     if let Some(device) = told.device {
         densefs_c::set_device(device);
