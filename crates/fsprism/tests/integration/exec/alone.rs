@@ -25,7 +25,7 @@ impl Dense {
         let run = format!("read go && exec <&- </dev/null && cd % && {script}");
         let mut command = self.command(&["sh", "-c", &run]);
         command.stdin(Stdio::piped());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::piped());
         let mut child = InTime::start(command);
         let input = child.process.stdin.take().expect("piped");
         self.kill_mount(&child.process);
@@ -67,7 +67,9 @@ pub(super) struct InTime {
 }
 
 impl InTime {
+    /// Starts it; what it prints can be read.
     pub(super) fn start(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let process = command.process_group(0).spawn().expect("it can be started");
         let (end, ended) = mpsc::channel::<()>();
         let group = Pid::from_child(&process);

@@ -4,6 +4,7 @@ mod alone;
 mod calls;
 mod endings;
 mod in_c;
+mod killed;
 mod programs;
 mod refused;
 mod users;
