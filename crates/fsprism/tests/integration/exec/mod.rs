@@ -2,6 +2,7 @@
 
 mod alone;
 mod calls;
+mod conformance;
 mod endings;
 mod in_c;
 mod killed;

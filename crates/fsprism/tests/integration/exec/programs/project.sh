@@ -38,4 +38,4 @@ X
 make -j4 >made && sort made | wc -l && make && make -s check
 touch include/f3.h && make -j4 | wc -l && ar t build/libf.a | wc -l
 make -s -j2 check | sort | uniq -c
-make clean && make -j4 -O >made && wc -l <made && make clean
+make clean && make -j4 -O >made && wc -l <made && rm made && make clean
