@@ -5,12 +5,17 @@ use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::programs::is_long;
 use super::{Dense, LONG, until};
 use crate::process::Outcome;
+
+/// Long enough for programs that may take long.
+const LONGER: Duration = Duration::from_secs(1800);
 
 impl Dense {
     /// Runs a shell's script below the prefix, where only the library reaches the arena: a call
@@ -73,8 +78,9 @@ impl InTime {
         let process = command.process_group(0).spawn().expect("it can be started");
         let (end, ended) = mpsc::channel::<()>();
         let group = Pid::from_child(&process);
+        let limit = if is_long() { LONGER } else { LONG };
         std::thread::spawn(move || {
-            if ended.recv_timeout(LONG) == Err(mpsc::RecvTimeoutError::Timeout) {
+            if ended.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
                 // It may have just ended.
                 let _gone = kill_process_group(group, Signal::KILL);
             }

@@ -127,6 +127,7 @@ pub(super) fn is_long() -> bool {
 programs! {
     grep_find_and_ls_see_the_same_in_an_arena_and_a_tmpfs, "search.sh", Library;
     cp_mv_tar_and_rm_do_the_same_in_an_arena_and_a_tmpfs, "copy.sh", Library;
+    other_ways_lead_to_an_arena_as_to_a_tmpfs, "ways.sh", Library;
     bash_does_the_same_in_an_arena_and_a_tmpfs, "shell.sh", Library;
     git_does_the_same_in_an_arena_and_a_tmpfs, "git.sh", Library;
     sqlite_does_the_same_in_an_arena_and_a_tmpfs, "database.sh", Library;
