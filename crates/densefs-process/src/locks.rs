@@ -1,5 +1,8 @@
 //! File locks, with waiting.
 
+use std::cell::OnceCell;
+use std::time::{Duration, Instant};
+
 use densefs::{Errno, FileLock, RangeHolder};
 
 use crate::dense_fs::DenseFs;
@@ -30,27 +33,37 @@ pub struct LockRange {
     pub holder: LockHolder,
 }
 
+/// How long a file that was closed through a mount may stay locked. The kernel tells the process
+/// that serves the mount only after the program has gone on, so another one may be faster.
+pub const SETTLES_WITHIN: Duration = Duration::from_millis(20);
+
 impl DenseFs {
     /// Locks a whole file for the open description, exclusively or shared, or unlocks it.
     ///
     /// # Errors
     /// As flock(2): [`Errno::AGAIN`] without `waits`, [`Errno::INTR`] with it.
     pub fn lock(&self, descriptor: u32, exclusive: Option<bool>, waits: bool) -> Result<(), Errno> {
-        self.lock_while(descriptor, exclusive, &|| waits)
+        let conflict = || {
+            let exclusive = exclusive.unwrap_or(false);
+            self.with_core(|member| member.conflicting_lock_of_open(descriptor, exclusive))
+        };
+        let lock = |goes_on: &dyn Fn() -> bool| self.lock_for(0, descriptor, exclusive, goes_on);
+        self.lock_or_settle(waits, conflict, lock)
     }
 
-    /// Like [`Self::lock`], and waits as long as `goes_on` says so, which is asked again every few
-    /// milliseconds.
+    /// Like [`Self::lock`], for another process, and waits as long as `goes_on` says so, which is
+    /// asked again every few milliseconds.
     ///
     /// # Errors
     /// As [`Self::lock`]; [`Errno::AGAIN`] if the lock could not be had by then.
-    pub fn lock_while(
+    pub fn lock_for(
         &self,
+        pid: u32,
         descriptor: u32,
         exclusive: Option<bool>,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<(), Errno> {
-        let take = || self.with_core(|member| member.lock_open(descriptor, exclusive));
+        let take = || self.with_core(|member| member.lock_open(descriptor, exclusive, pid));
         let wait = || {
             let exclusive = exclusive.unwrap_or(false);
             self.with_core(|member| member.await_unlocked(descriptor, None, exclusive))
@@ -70,7 +83,11 @@ impl DenseFs {
         exclusive: Option<bool>,
         waits: bool,
     ) -> Result<(), Errno> {
-        self.lock_range_while(descriptor, range, exclusive, &|| waits)
+        let conflict = || self.conflict(descriptor, range, exclusive.unwrap_or(false));
+        let lock = |goes_on: &dyn Fn() -> bool| {
+            self.lock_range_while(descriptor, range, exclusive, goes_on)
+        };
+        self.lock_or_settle(waits, conflict, lock)
     }
 
     /// Like [`Self::lock_range`], and waits as long as `goes_on` says so, which is asked again
@@ -98,6 +115,27 @@ impl DenseFs {
         self.take_lock(goes_on, take, wait)
     }
 
+    /// Takes a lock, and waits for it if `waits`; if not, waits for what may have been closed
+    /// through a mount.
+    fn lock_or_settle(
+        &self,
+        waits: bool,
+        conflict: impl Fn() -> Result<Option<FileLock>, Errno>,
+        lock: impl Fn(&dyn Fn() -> bool) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        if waits {
+            return lock(&|| true);
+        }
+        let until = OnceCell::new();
+        let may_settle = || {
+            let until = until.get_or_init(|| Instant::now() + SETTLES_WITHIN);
+            let is_for_another = |lock: FileLock| lock.is_for_another();
+            conflict().is_ok_and(|found| found.is_some_and(is_for_another))
+                && Instant::now() < *until
+        };
+        lock(&may_settle).map_err(|why| if why == Errno::INTR { Errno::AGAIN } else { why })
+    }
+
     /// A lock that conflicts with locking a range.
     ///
     /// # Errors
@@ -109,10 +147,25 @@ impl DenseFs {
         is_exclusive: bool,
     ) -> Result<Option<FileLock>, Errno> {
         self.sweep()?;
+        self.conflict(descriptor, range, is_exclusive)
+    }
+
+    fn conflict(
+        &self,
+        descriptor: u32,
+        range: LockRange,
+        is_exclusive: bool,
+    ) -> Result<Option<FileLock>, Errno> {
         let (bytes, holder) = (range.start..range.end, self.holder_of(range));
         self.with_core(|member| {
             member.conflicting_lock_of_range(descriptor, bytes.clone(), is_exclusive, holder)
         })
+    }
+
+    /// Whether another process serves a mount of the arena.
+    #[must_use]
+    pub fn is_served_by_others(&self) -> bool {
+        self.attachment.is_served_by_others()
     }
 
     fn holder_of(&self, range: LockRange) -> RangeHolder {
