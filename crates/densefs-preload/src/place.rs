@@ -31,12 +31,27 @@ pub(crate) unsafe fn place(directory: c_int, path: *const c_char) -> Place {
         if prefix::is_working_inside() {
             return Place::Inside(Inside { directory, path });
         }
-        return Place::Outside;
+        // SAFETY: guaranteed by the caller.
+        return unsafe { relative(path) };
     }
     match numbers::inside(directory) {
         Some(directory) => Place::Inside(Inside { directory, path }),
         None => not_inside(directory),
     }
+}
+
+/// The place of a relative path, from a working directory that is not in the arena.
+///
+/// # Safety
+/// It must be a C string.
+#[inline(always)]
+unsafe fn relative(path: *const c_char) -> Place {
+    // SAFETY: a C string has a first byte.
+    if !prefix::may_lead_inside(unsafe { *path }.cast_unsigned()) {
+        return Place::Outside;
+    }
+    // SAFETY: guaranteed by the caller.
+    links::place_of_relative(unsafe { std::ffi::CStr::from_ptr(path) })
 }
 
 /// The place of what is relative to a number that does not stand for a file in the arena.
@@ -65,13 +80,32 @@ fn place_of_itself(descriptor: c_int) -> Place {
 #[inline(always)]
 unsafe fn unusual(path: *const c_char) -> Place {
     // SAFETY: the first byte is a slash, so there is a second one.
-    match unsafe { *path.add(1) }.cast_unsigned() {
-        // It may be spelled in a way that the text does not show, or name an open file.
-        b'/' | b'.' | b'p' | b'd' => {
-            // SAFETY: guaranteed by the caller.
-            let text = unsafe { std::ffi::CStr::from_ptr(path) };
-            links::place_of_unusual(text)
-        }
-        _ => Place::Outside,
+    let is_usual = match unsafe { *path.add(1) }.cast_unsigned() {
+        // It may spell the prefix in a way that the text does not show.
+        b'/' | b'.' => false,
+        // SAFETY: guaranteed by the caller.
+        byte @ (b'p' | b'd') => unsafe {
+            prefix::get().get(1) != Some(&byte) && !may_name_open_file(path)
+        },
+        _ => true,
+    };
+    if is_usual {
+        return Place::Outside;
     }
+    // SAFETY: guaranteed by the caller.
+    links::place_of_unusual(unsafe { std::ffi::CStr::from_ptr(path) })
+}
+
+/// Whether a path begins as the names of open files do: `/dev/fd/3`, `/dev/stdin`, `/proc/self/fd/3`
+/// and so on.
+///
+/// # Safety
+/// It must be a C string.
+#[inline(always)]
+unsafe fn may_name_open_file(path: *const c_char) -> bool {
+    let begins = |name: &[u8]| {
+        // SAFETY: all bytes before this one were equal, so that the string has not ended.
+        (0..name.len()).all(|at| unsafe { *path.add(at) }.cast_unsigned() == name[at])
+    };
+    begins(b"/proc/") || begins(b"/dev/fd") || begins(b"/dev/std")
 }

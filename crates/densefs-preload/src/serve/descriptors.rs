@@ -8,7 +8,7 @@ use densefs_c::{control, files as dfs};
 use super::files::with_number;
 use crate::call::SystemCall;
 use crate::decision::Answer;
-use crate::decision::Decision::{self, Done, Pass};
+use crate::decision::Decision::{self, Done, Executed, Pass, Refused};
 use crate::outcome::{call as calling, error};
 use crate::raw::int;
 use crate::{numbers, own, raw};
@@ -21,7 +21,7 @@ pub(super) fn makes_numbers(_: &mut SystemCall) -> Decision {
 
 /// Closes a number that stands for a file in the arena.
 #[inline]
-pub(crate) fn close_inside(number: c_int) -> Option<Answer> {
+fn close_inside(number: c_int) -> Option<Answer> {
     let descriptor = numbers::free(number)?;
     Some(calling(|| dfs::dfs_close(descriptor)))
 }
@@ -34,7 +34,7 @@ pub(super) fn close(call: &mut SystemCall) -> Decision {
     if numbers::is_kept(number) || own::is_own(number) {
         return Done(error(libc::EBADF));
     }
-    numbers::closed_outside();
+    numbers::closed_outside(number);
     Pass
 }
 
@@ -114,7 +114,11 @@ pub(super) fn dup(call: &mut SystemCall) -> Decision {
 pub(super) fn dup2(call: &mut SystemCall) -> Decision {
     let [from, to, ..] = call.arguments.map(int);
     if from == to {
-        return if numbers::inside(from).is_some() { Done(from as Answer) } else { Pass };
+        return match numbers::inside(from) {
+            Some(_) => Done(from as Answer),
+            None if numbers::is_kept(from) => Done(error(libc::EBADF)),
+            None => Pass,
+        };
     }
     replace(from, to, 0)
 }
@@ -134,7 +138,7 @@ fn replace(from: c_int, to: c_int, how: c_int) -> Decision {
             return Done(error(libc::EBADF));
         }
         if own::is_own(to) {
-            return Done(error(libc::EMFILE));
+            return Refused(libc::EMFILE);
         }
         let arguments = [from, to, how].map(raw::number);
         let [old, new, flags] = arguments;
@@ -145,10 +149,10 @@ fn replace(from: c_int, to: c_int, how: c_int) -> Decision {
         {
             dfs::dfs_close(replaced);
         }
-        return Done(done);
+        return Executed(done);
     };
     if own::is_own(to) {
-        return Done(error(libc::EMFILE));
+        return Refused(libc::EMFILE);
     }
     let command = if how == 0 { libc::F_DUPFD } else { libc::F_DUPFD_CLOEXEC };
     // SAFETY: these commands have no pointer.

@@ -18,24 +18,39 @@ use crate::{mount, numbers};
 ///
 /// # Safety
 /// The path must be a C string.
-#[inline]
-pub(crate) unsafe fn open_inside(inside: Inside, how: c_int, mode: libc::mode_t) -> Answer {
+unsafe fn open_inside(inside: Inside, how: c_int, mode: libc::mode_t) -> Answer {
     // SAFETY: guaranteed by the caller.
     let opened = calling(|| unsafe { dfs::dfs_openat(inside.directory, inside.path, how, mode) });
-    let Ok(descriptor) = c_int::try_from(opened) else { return opened };
-    if descriptor < 0 {
-        // Fifos and devices are the kernel's.
-        return if opened == error(libc::ENXIO) || opened == error(libc::EOPNOTSUPP) {
-            mount::open(inside, how, mode).unwrap_or(opened)
-        } else {
-            opened
-        };
+    match c_int::try_from(opened) {
+        Ok(descriptor @ 0..) => give_number(descriptor),
+        Ok(why) => open_otherwise(inside, how, mode, -why).unwrap_or(opened),
+        Err(_) => opened,
     }
+}
+
+/// Gives a descriptor that has just been opened a number.
+#[inline(always)]
+pub(crate) fn give_number(descriptor: c_int) -> Answer {
     let number = numbers::add(descriptor);
     if number < 0 {
         dfs::dfs_close(descriptor);
     }
     number
+}
+
+/// Opens in another way what the library cannot open, for this reason; none if there is no other.
+pub(crate) fn open_otherwise(
+    inside: Inside,
+    how: c_int,
+    mode: libc::mode_t,
+    why: c_int,
+) -> Option<Answer> {
+    // Fifos and devices are the kernel's.
+    if why == libc::ENXIO || why == libc::EOPNOTSUPP {
+        mount::open(inside, how, mode)
+    } else {
+        None
+    }
 }
 
 fn open_by(call: &mut SystemCall, which: PathArguments, how: c_int, mode: usize) -> Decision {

@@ -8,7 +8,7 @@ use super::Dense;
 use crate::place::say_skipped;
 
 /// Compiles one of the programs for these tests.
-fn compiled(name: &str, within: &Path) -> PathBuf {
+pub(super) fn compiled(name: &str, within: &Path) -> PathBuf {
     let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/exec/programs");
     let program = within.join(name);
     let mut compiler = Command::new("cc");
@@ -43,6 +43,12 @@ fn handlers_of_signals_make_calls_and_leave_others() {
 #[test]
 fn bad_addresses_make_calls_fail() {
     assert_same("bad_addresses_make_calls_fail", "faults");
+}
+
+/// Numbers of closed files are kept for the next ones, and must still be the lowest that are free.
+#[test]
+fn files_here_and_elsewhere_get_the_lowest_numbers() {
+    assert_same("files_here_and_elsewhere_get_the_lowest_numbers", "numbers");
 }
 
 /// Where code cannot be changed, the mount serves all calls.
