@@ -1,6 +1,7 @@
 //! File locks, with waiting.
 
 use std::cell::OnceCell;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use densefs::{Errno, FileLock, RangeHolder};
@@ -36,6 +37,16 @@ pub struct LockRange {
 /// How long a file that was closed through a mount may stay locked. The kernel tells the process
 /// that serves the mount only after the program has gone on, so another one may be faster.
 pub const SETTLES_WITHIN: Duration = Duration::from_millis(20);
+
+/// Asked whether to give up waiting for a file lock.
+static IS_GIVEN_UP: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// From now on, calls of this process that wait for file locks ask this every few milliseconds
+/// whether to give up, and then fail with [`Errno::INTR`]: for those who hold signals back until a
+/// call has ended. Only the first of these counts.
+pub fn give_up_waiting_if(asks: fn() -> bool) {
+    IS_GIVEN_UP.get_or_init(|| asks);
+}
 
 impl DenseFs {
     /// Locks a whole file for the open description, exclusively or shared, or unlocks it.
@@ -124,7 +135,9 @@ impl DenseFs {
         lock: impl Fn(&dyn Fn() -> bool) -> Result<(), Errno>,
     ) -> Result<(), Errno> {
         if waits {
-            return lock(&|| true);
+            let goes_on = || !IS_GIVEN_UP.get().is_some_and(|asks| asks());
+            return lock(&goes_on)
+                .map_err(|why| if why == Errno::AGAIN { Errno::INTR } else { why });
         }
         let until = OnceCell::new();
         let may_settle = || {

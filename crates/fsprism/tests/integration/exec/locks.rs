@@ -100,3 +100,30 @@ fn locks_go_with_the_server_that_took_them() {
     until("the servers have ended", || dense.processes("densefs-server").is_empty());
     dense.assert_gone();
 }
+
+/// At whatever moment the signal comes.
+#[test]
+fn signals_end_each_wait() {
+    let Some(lockers) = Lockers::new("signals_end_each_wait") else { return };
+    let mut holder = lockers.start(&lockers.by_mount);
+    for does in ["open 1 file", "flock 1 w", "posix 1 w 0 10"] {
+        assert_eq!(holder.does(does), "ok");
+    }
+    for program in [&lockers.by_library, &lockers.by_mount] {
+        let mut waiting = lockers.start(program);
+        for does in ["open 1 file", "handler interrupts"] {
+            assert_eq!(waiting.does(does), "ok");
+        }
+        for round in 0..200 {
+            for waits in ["wait flock 1 r", "wait posix 1 w 5 9"] {
+                waiting.begins(waits);
+                waiting.signal(Signal::USR1);
+                assert_eq!(waiting.answer(), "EINTR", "{waits}, round {round}");
+            }
+        }
+    }
+    drop(holder);
+    let dense = &lockers.dense;
+    until("the servers have ended", || dense.processes("densefs-server").is_empty());
+    dense.assert_gone();
+}
