@@ -5,6 +5,7 @@ mod lockers;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
@@ -117,6 +118,11 @@ fn signals_end_each_wait() {
         for round in 0..200 {
             for waits in ["wait flock 1 r", "wait posix 1 w 5 9"] {
                 waiting.begins(waits);
+                // Those who wait look every 5 ms whether the lock is free.
+                let began = Instant::now();
+                while began.elapsed() < Duration::from_micros(round * 61 % 6000) {
+                    std::thread::yield_now();
+                }
                 waiting.signal(Signal::USR1);
                 assert_eq!(waiting.answer(), "EINTR", "{waits}, round {round}");
             }
