@@ -11,6 +11,7 @@
 
 mod arena;
 mod call;
+mod counting;
 mod decision;
 mod environment;
 mod exec;

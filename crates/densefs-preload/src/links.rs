@@ -193,7 +193,17 @@ pub(crate) fn place_of_unusual(path: &CStr) -> Place {
     if let Some(descriptor) = magic(path.to_bytes()).and_then(numbers::inside) {
         return Place::OpenFile(descriptor);
     }
-    let Some(skipped) = strip_loosely(path.to_bytes()) else { return Place::Outside };
+    place_after(path, prefix::spelled(path.to_bytes(), 0))
+}
+
+/// The place of a relative path, from a working directory that is not in the arena.
+pub(crate) fn place_of_relative(path: &CStr) -> Place {
+    place_after(path, prefix::strip_relative(path.to_bytes()))
+}
+
+/// The place of a path of which so much leads to the prefix.
+fn place_after(path: &CStr, skipped: Option<usize>) -> Place {
+    let Some(skipped) = skipped else { return Place::Outside };
     if !arena::attach() {
         return Place::Outside;
     }
@@ -204,30 +214,6 @@ pub(crate) fn place_of_unusual(path: &CStr) -> Place {
 /// The bytes up to the zero, as a string, unless there are none.
 fn first_of(bytes: &[u8]) -> Option<&CStr> {
     CStr::from_bytes_until_nul(bytes).ok().filter(|text| !text.is_empty())
-}
-
-/// How much of a path spells the prefix, with slashes and dots between its names.
-fn strip_loosely(path: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    let mut names = prefix::get().split(|&byte| byte == b'/').skip(1).peekable();
-    names.peek()?;
-    loop {
-        let rest = path.get(at..)?;
-        let start = rest.iter().position(|&byte| byte != b'/')?;
-        let length = rest[start..].iter().position(|&byte| byte == b'/');
-        let name = &rest[start..][..length.unwrap_or(rest.len() - start)];
-        at += start + name.len();
-        match (name, names.peek()) {
-            (b".", _) => {}
-            (name, Some(&wanted)) if name == wanted => {
-                names.next();
-            }
-            _ => return None,
-        }
-        if names.peek().is_none() {
-            return Some(at);
-        }
-    }
 }
 
 /// The descriptor that a name in `/proc` or `/dev` stands for.

@@ -20,8 +20,19 @@ const NUMBERS: usize = 1 << 16;
 /// Numbers below this are kept for reuse.
 const REUSED: c_int = 64;
 
-/// The arena's descriptor for each number, plus 1; 0 if the number does not stand for one.
-static DESCRIPTORS: [AtomicU32; NUMBERS] = [const { AtomicU32::new(0) }; NUMBERS];
+/// What all calls on descriptors look at, mostly at the first line of it.
+#[repr(C, align(64))]
+struct Numbers {
+    /// Whether calls do not take the short way of [`crate::symbols`].
+    take_the_long_way: AtomicBool,
+    /// The arena's descriptor for each number, plus 1; 0 if the number does not stand for one.
+    descriptors: [AtomicU32; NUMBERS],
+}
+
+static ALL: Numbers = Numbers {
+    take_the_long_way: AtomicBool::new(false),
+    descriptors: [const { AtomicU32::new(0) }; NUMBERS],
+};
 
 /// Everything else, in one cache line.
 #[repr(C, align(64))]
@@ -54,8 +65,19 @@ pub(crate) fn placeholder() -> c_int {
     COMMON.placeholder.load(Ordering::Relaxed)
 }
 
+/// Whether calls do not take the short way of [`crate::symbols`].
+#[inline(always)]
+pub(crate) fn take_the_long_way() -> bool {
+    ALL.take_the_long_way.load(Ordering::Relaxed)
+}
+
+/// Has all calls take the long way.
+pub(crate) fn close_the_short_way() {
+    ALL.take_the_long_way.store(true, Ordering::Relaxed);
+}
+
 fn slot(number: c_int) -> Option<&'static AtomicU32> {
-    DESCRIPTORS.get(usize::try_from(number).ok()?)
+    ALL.descriptors.get(usize::try_from(number).ok()?)
 }
 
 /// The arena's descriptor that a number stands for.

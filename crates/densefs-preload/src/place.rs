@@ -31,12 +31,27 @@ pub(crate) unsafe fn place(directory: c_int, path: *const c_char) -> Place {
         if prefix::is_working_inside() {
             return Place::Inside(Inside { directory, path });
         }
-        return Place::Outside;
+        // SAFETY: guaranteed by the caller.
+        return unsafe { relative(path) };
     }
     match numbers::inside(directory) {
         Some(directory) => Place::Inside(Inside { directory, path }),
         None => not_inside(directory),
     }
+}
+
+/// The place of a relative path, from a working directory that is not in the arena.
+///
+/// # Safety
+/// It must be a C string.
+#[inline(always)]
+unsafe fn relative(path: *const c_char) -> Place {
+    // SAFETY: a C string has a first byte.
+    if !prefix::may_lead_inside(unsafe { *path }.cast_unsigned()) {
+        return Place::Outside;
+    }
+    // SAFETY: guaranteed by the caller.
+    links::place_of_relative(unsafe { std::ffi::CStr::from_ptr(path) })
 }
 
 /// The place of what is relative to a number that does not stand for a file in the arena.

@@ -15,10 +15,10 @@ use densefs_c::{attributes, files, has_led_outside, names};
 use libc::{mode_t, off_t, size_t, ssize_t};
 
 use crate::inside::{Inside, Place};
-use crate::numbers;
 use crate::place::place;
 use crate::serve::{give_number, open_otherwise};
 use crate::signals::held;
+use crate::{numbers, prefix};
 
 /// A function of the C library that is behind ours.
 struct Next {
@@ -144,7 +144,7 @@ fn not_opened(inside: Inside, how: c_int, mode: mode_t) -> Option<c_int> {
 /// Where a path leads in the arena; none if it leads elsewhere, or needs care.
 #[inline(always)]
 unsafe fn inside(directory: c_int, path: *const c_char) -> Option<Inside> {
-    if path.is_null() {
+    if path.is_null() || prefix::take_the_long_way() {
         return None;
     }
     // SAFETY: guaranteed by the caller.
@@ -171,7 +171,8 @@ unsafe fn stat_at(
 /// Does something with a file of the arena.
 #[inline(always)]
 fn with<T>(number: c_int, act: impl FnOnce(c_int) -> T) -> Option<T> {
-    numbers::inside(number).map(|file| held(|| act(file)))
+    let file = numbers::inside(number).filter(|_| !numbers::take_the_long_way());
+    file.map(|file| held(|| act(file)))
 }
 
 const NO_FOLLOW: c_int = libc::AT_SYMLINK_NOFOLLOW;
@@ -194,7 +195,11 @@ functions! {
         open_at(HERE, path, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC, mode)
     }
     fn close(number: c_int) -> c_int {
-        numbers::free(number).map(|file| held(|| files::dfs_close(file)))
+        if numbers::take_the_long_way() {
+            None
+        } else {
+            numbers::free(number).map(|file| held(|| files::dfs_close(file)))
+        }
     }
     fn read(number: c_int, into: *mut c_void, count: size_t) -> ssize_t {
         with(number, |file| files::dfs_read(file, into, count))

@@ -1,8 +1,23 @@
 //! File locks, with waiting.
 
-use densefs::{Errno, FileLock};
+use densefs::{Errno, FileLock, RangeHolder};
 
 use crate::dense_fs::DenseFs;
+
+/// On whose behalf a range of bytes is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockHolder {
+    /// The process, until it closes any descriptor of the file.
+    Process,
+    /// The open description.
+    Description,
+    /// Likewise, by a process that serves others: those who ask who holds the lock are told that
+    /// it is the process with this number.
+    DescriptionFor {
+        /// The other process.
+        pid: u32,
+    },
+}
 
 /// A range of bytes to lock, and on whose behalf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,9 +26,8 @@ pub struct LockRange {
     pub start: u64,
     /// The byte after the last one; `u64::MAX` for everything up to the end, wherever that will be.
     pub end: u64,
-    /// Whether it is locked for the process, until that closes any descriptor of the file, or for
-    /// the open description.
-    pub is_of_process: bool,
+    /// On whose behalf.
+    pub holder: LockHolder,
 }
 
 impl DenseFs {
@@ -22,12 +36,26 @@ impl DenseFs {
     /// # Errors
     /// As flock(2): [`Errno::AGAIN`] without `waits`, [`Errno::INTR`] with it.
     pub fn lock(&self, descriptor: u32, exclusive: Option<bool>, waits: bool) -> Result<(), Errno> {
+        self.lock_while(descriptor, exclusive, &|| waits)
+    }
+
+    /// Like [`Self::lock`], and waits as long as `goes_on` says so, which is asked again every few
+    /// milliseconds.
+    ///
+    /// # Errors
+    /// As [`Self::lock`]; [`Errno::AGAIN`] if the lock could not be had by then.
+    pub fn lock_while(
+        &self,
+        descriptor: u32,
+        exclusive: Option<bool>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<(), Errno> {
         let take = || self.with_core(|member| member.lock_open(descriptor, exclusive));
         let wait = || {
             let exclusive = exclusive.unwrap_or(false);
             self.with_core(|member| member.await_unlocked(descriptor, None, exclusive))
         };
-        self.take_lock(waits, take, wait)
+        self.take_lock(goes_on, take, wait)
     }
 
     /// Locks a range of a file, exclusively or shared, or unlocks it. Deadlocks are not detected.
@@ -42,17 +70,32 @@ impl DenseFs {
         exclusive: Option<bool>,
         waits: bool,
     ) -> Result<(), Errno> {
-        let (bytes, pid) = (range.start..range.end, self.pid_of(range));
+        self.lock_range_while(descriptor, range, exclusive, &|| waits)
+    }
+
+    /// Like [`Self::lock_range`], and waits as long as `goes_on` says so, which is asked again
+    /// every few milliseconds.
+    ///
+    /// # Errors
+    /// As [`Self::lock_range`]; [`Errno::AGAIN`] if the lock could not be had by then.
+    pub fn lock_range_while(
+        &self,
+        descriptor: u32,
+        range: LockRange,
+        exclusive: Option<bool>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<(), Errno> {
+        let (bytes, holder) = (range.start..range.end, self.holder_of(range));
         let take = || {
-            self.with_core(|member| member.lock_range(descriptor, bytes.clone(), exclusive, pid))
+            self.with_core(|member| member.lock_range(descriptor, bytes.clone(), exclusive, holder))
         };
         let wait = || {
             let exclusive = exclusive.unwrap_or(false);
             self.with_core(|member| {
-                member.await_unlocked(descriptor, Some((&bytes, pid)), exclusive)
+                member.await_unlocked(descriptor, Some((&bytes, holder)), exclusive)
             })
         };
-        self.take_lock(waits, take, wait)
+        self.take_lock(goes_on, take, wait)
     }
 
     /// A lock that conflicts with locking a range.
@@ -66,20 +109,23 @@ impl DenseFs {
         is_exclusive: bool,
     ) -> Result<Option<FileLock>, Errno> {
         self.sweep()?;
+        let (bytes, holder) = (range.start..range.end, self.holder_of(range));
         self.with_core(|member| {
-            let bytes = range.start..range.end;
-            member.conflicting_lock_of_range(descriptor, bytes, is_exclusive, self.pid_of(range))
+            member.conflicting_lock_of_range(descriptor, bytes.clone(), is_exclusive, holder)
         })
     }
 
-    /// The process for which a range is locked; none if it is for the open description.
-    fn pid_of(&self, range: LockRange) -> Option<u32> {
-        range.is_of_process.then(|| self.attachment.pid())
+    fn holder_of(&self, range: LockRange) -> RangeHolder {
+        match range.holder {
+            LockHolder::Process => RangeHolder::Process { pid: self.attachment.pid() },
+            LockHolder::Description => RangeHolder::Description { pid: RangeHolder::NOBODY },
+            LockHolder::DescriptionFor { pid } => RangeHolder::Description { pid },
+        }
     }
 
     fn take_lock(
         &self,
-        waits: bool,
+        goes_on: &dyn Fn() -> bool,
         take: impl Fn() -> Result<(), Errno>,
         wait: impl Fn() -> Result<(), Errno>,
     ) -> Result<(), Errno> {
@@ -91,7 +137,7 @@ impl DenseFs {
             // The owner of the conflicting lock may be dead.
             self.sweep()?;
             match take() {
-                Err(Errno::AGAIN) if waits => wait()?,
+                Err(Errno::AGAIN) if goes_on() => wait()?,
                 done => return done,
             }
         }

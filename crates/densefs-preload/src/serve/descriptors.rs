@@ -8,7 +8,7 @@ use densefs_c::{control, files as dfs};
 use super::files::with_number;
 use crate::call::SystemCall;
 use crate::decision::Answer;
-use crate::decision::Decision::{self, Done, Pass};
+use crate::decision::Decision::{self, Done, Executed, Pass, Refused};
 use crate::outcome::{call as calling, error};
 use crate::raw::int;
 use crate::{numbers, own, raw};
@@ -138,7 +138,7 @@ fn replace(from: c_int, to: c_int, how: c_int) -> Decision {
             return Done(error(libc::EBADF));
         }
         if own::is_own(to) {
-            return Done(error(libc::EMFILE));
+            return Refused(libc::EMFILE);
         }
         let arguments = [from, to, how].map(raw::number);
         let [old, new, flags] = arguments;
@@ -149,10 +149,10 @@ fn replace(from: c_int, to: c_int, how: c_int) -> Decision {
         {
             dfs::dfs_close(replaced);
         }
-        return Done(done);
+        return Executed(done);
     };
     if own::is_own(to) {
-        return Done(error(libc::EMFILE));
+        return Refused(libc::EMFILE);
     }
     let command = if how == 0 { libc::F_DUPFD } else { libc::F_DUPFD_CLOEXEC };
     // SAFETY: these commands have no pointer.

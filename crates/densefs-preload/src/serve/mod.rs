@@ -18,7 +18,8 @@ pub(crate) use files::{give_number, open_otherwise};
 use std::ffi::c_long;
 
 use crate::call::{Served, SystemCall};
-use crate::decision::Decision::{self, Done, Pass};
+use crate::counting;
+use crate::decision::Decision::{self, Done, Executed, Pass, Refused};
 use crate::outcome::error;
 
 /// A function that serves a system call.
@@ -150,6 +151,8 @@ const SERVED: &[(c_long, Server)] = &[
     (libc::SYS_name_to_handle_at, paths::refuse_handle),
     (libc::SYS_io_uring_setup, refuse_entirely),
     (libc::SYS_io_submit, polling::io_submit),
+    (libc::SYS_bind, paths::address),
+    (libc::SYS_connect, paths::address),
     (libc::SYS_sendmsg, polling::sendmsg),
     (libc::SYS_sendmmsg, polling::sendmmsg),
     (libc::SYS_pipe, descriptors::makes_numbers),
@@ -207,16 +210,18 @@ pub(crate) fn is_served(number: usize) -> bool {
 /// Serves a system call if it concerns the arena.
 pub(crate) extern "C" fn serve(call: &mut SystemCall) -> Served {
     let Some(&Some(server)) = SERVERS.get(call.number) else { return Served::No };
-    match server(call) {
-        Pass => Served::No,
-        Done(answer) => {
-            call.arguments[0] = answer.cast_unsigned();
-            Served::Yes
-        }
-    }
+    let decision = server(call);
+    counting::note(call.number, decision);
+    let answer = match decision {
+        Pass => return Served::No,
+        Done(answer) | Executed(answer) => answer,
+        Refused(why) => error(why),
+    };
+    call.arguments[0] = answer.cast_unsigned();
+    Served::Yes
 }
 
 /// Ways to the kernel that cannot be followed. Programs have others.
 fn refuse_entirely(_: &mut SystemCall) -> Decision {
-    Done(error(libc::ENOSYS))
+    Refused(libc::ENOSYS)
 }

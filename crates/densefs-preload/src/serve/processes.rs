@@ -8,7 +8,7 @@ use densefs_c::attached;
 use super::paths::{AT_FIRST, PathArguments};
 use crate::call::SystemCall;
 use crate::decision::Answer;
-use crate::decision::Decision::{self, Done, Pass};
+use crate::decision::Decision::{self, Done, Executed, Pass};
 use crate::outcome::error;
 use crate::raw::int;
 use crate::{environment, exec, links, mount, numbers, raw, spawn};
@@ -77,7 +77,7 @@ fn execute(number: c_long, arguments: [usize; 5], environment_at: usize) -> Deci
     // SAFETY: the program has asked for this.
     let failed = unsafe { raw::system_call(number, arguments) };
     drop(handed);
-    Done(failed)
+    Executed(failed)
 }
 
 /// Why there is nothing at an absolute path, if that is so. Programs try one directory of `PATH`
@@ -136,5 +136,5 @@ pub(super) fn set_ids(call: &mut SystemCall) -> Decision {
     // SAFETY: the program has asked for this.
     let done = unsafe { raw::system_call(call.number as c_long, call.arguments) };
     files.refresh_credentials();
-    Done(done)
+    Executed(done)
 }

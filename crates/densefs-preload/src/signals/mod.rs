@@ -15,7 +15,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
 use crate::call::SystemCall;
-use crate::decision::Decision::{self, Done, Pass};
+use crate::decision::Decision::{self, Executed, Pass};
 use crate::raw::{self, int};
 use actions::{Action, KernelSet};
 
@@ -161,12 +161,12 @@ pub(crate) fn sigaction(call: &mut SystemCall) -> Decision {
     let done = unsafe { raw::system_call(libc::SYS_rt_sigaction, arguments) };
     if done != 0 {
         actions::set(signal, replaced);
-        return Done(done);
+        return Executed(done);
     }
     if !old.is_null() {
         let was = if was.is_handled_by(handle) { replaced } else { was };
         // SAFETY: the program vouches for its pointers.
         unsafe { old.write(was) };
     }
-    Done(0)
+    Executed(0)
 }

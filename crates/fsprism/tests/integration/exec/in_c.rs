@@ -8,7 +8,7 @@ use super::Dense;
 use crate::place::say_skipped;
 
 /// Compiles one of the programs for these tests.
-fn compiled(name: &str, within: &Path) -> PathBuf {
+pub(super) fn compiled(name: &str, within: &Path) -> PathBuf {
     let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/exec/programs");
     let program = within.join(name);
     let mut compiler = Command::new("cc");
