@@ -16,6 +16,7 @@ mod decision;
 mod environment;
 mod exec;
 mod inside;
+mod limits;
 mod links;
 mod mount;
 mod numbers;

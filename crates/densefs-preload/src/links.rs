@@ -78,8 +78,26 @@ impl Walk {
         if !self.rest.is_empty() && !path.ends_with(b"/") {
             path.push(b'/');
         }
-        path.extend_from_slice(&self.rest);
+        let start = self.rest.iter().position(|&byte| byte != b'/').unwrap_or(self.rest.len());
+        path.extend_from_slice(&self.rest[start..]);
         CString::new(path).map(LeadsTo::Elsewhere).map_err(|_| libc::EINVAL)
+    }
+
+    /// Where what is left leads from above the root. The prefix has no symbolic links, so that the
+    /// directories above it are the ones that it names.
+    fn above(mut self) -> Result<LeadsTo, c_int> {
+        let mut above = prefix::parent(prefix::get());
+        loop {
+            let rest = self.rest.clone();
+            match self.next().as_deref() {
+                Some(b".") => {}
+                Some(b"..") => above = prefix::parent(above),
+                _ => {
+                    self.rest = rest;
+                    return self.elsewhere(above);
+                }
+            }
+        }
     }
 }
 
@@ -117,7 +135,7 @@ pub(crate) fn way_out(inside: Inside) -> Result<LeadsTo, c_int> {
     while let Some(name) = walk.next() {
         match &name[..] {
             b"." => {}
-            b".." if walk.is_at_root()? => return walk.elsewhere(prefix::parent()),
+            b".." if walk.is_at_root()? => return walk.above(),
             b".." => walk.done = walk.with(b"..")?.into_bytes(),
             name => {
                 let path = walk.with(name)?;
@@ -187,8 +205,8 @@ pub(crate) fn mounted_path(inside: Inside) -> Result<CString, c_int> {
     CString::new([&start[..], b"/", path].concat()).map_err(|_| libc::EINVAL)
 }
 
-/// The place of an absolute path that begins with more than one slash, with a dot, or as the names
-/// of open files do.
+/// The place of an absolute path that may spell the prefix in another way, or begins as the names of
+/// open files do.
 pub(crate) fn place_of_unusual(path: &CStr) -> Place {
     if let Some(descriptor) = magic(path.to_bytes()).and_then(numbers::inside) {
         return Place::OpenFile(descriptor);

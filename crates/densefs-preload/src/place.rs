@@ -80,14 +80,12 @@ fn place_of_itself(descriptor: c_int) -> Place {
 #[inline(always)]
 unsafe fn unusual(path: *const c_char) -> Place {
     // SAFETY: the first byte is a slash, so there is a second one.
+    // It may name an open file, or spell the prefix in a way that the text does not show.
     let is_usual = match unsafe { *path.add(1) }.cast_unsigned() {
-        // It may spell the prefix in a way that the text does not show.
-        b'/' | b'.' => false,
         // SAFETY: guaranteed by the caller.
-        byte @ (b'p' | b'd') => unsafe {
-            prefix::get().get(1) != Some(&byte) && !may_name_open_file(path)
-        },
-        _ => true,
+        b'p' | b'd' if unsafe { may_name_open_file(path) } => false,
+        // SAFETY: guaranteed by the caller.
+        _ => unsafe { !prefix::may_be_spelled_by(path) },
     };
     if is_usual {
         return Place::Outside;

@@ -58,12 +58,11 @@ pub(crate) fn get() -> &'static [u8] {
     unsafe { (&*PREFIX.text.get()).get_unchecked(..length) }
 }
 
-/// The directory above the prefix.
-pub(crate) fn parent() -> &'static [u8] {
-    let prefix = get();
-    match prefix.iter().rposition(|&byte| byte == b'/') {
+/// The directory above the prefix, or above another of the directories above it.
+pub(crate) fn parent(path: &'static [u8]) -> &'static [u8] {
+    match path.iter().rposition(|&byte| byte == b'/') {
         None | Some(0) => b"/",
-        Some(end) => &prefix[..end],
+        Some(end) => &path[..end],
     }
 }
 
@@ -165,23 +164,23 @@ pub(crate) fn strip_relative(path: &[u8]) -> Option<usize> {
 /// How much of a path spells the prefix but for its first names, with slashes and dots between
 /// them.
 pub(crate) fn spelled(path: &[u8], has: usize) -> Option<usize> {
-    let mut at = 0;
-    let mut names = get().split(|&byte| byte == b'/').skip(1 + has).peekable();
-    names.peek()?;
+    let wanted = || get().split(|&byte| byte == b'/').skip(1);
+    let (mut at, mut known) = (0, has);
+    wanted().nth(known)?;
     loop {
         let rest = path.get(at..)?;
         let start = rest.iter().position(|&byte| byte != b'/')?;
         let length = rest[start..].iter().position(|&byte| byte == b'/');
         let name = &rest[start..][..length.unwrap_or(rest.len() - start)];
         at += start + name.len();
-        match (name, names.peek()) {
-            (b".", _) => {}
-            (name, Some(&wanted)) if name == wanted => {
-                names.next();
-            }
+        match name {
+            b"." => {}
+            // The prefix has no symbolic links.
+            b".." => known = known.saturating_sub(1),
+            name if wanted().nth(known) == Some(name) => known += 1,
             _ => return None,
         }
-        if names.peek().is_none() {
+        if wanted().nth(known).is_none() {
             return Some(at);
         }
     }
@@ -194,26 +193,49 @@ pub(crate) fn spelled(path: &[u8], has: usize) -> Option<usize> {
 /// It must be a C string.
 #[inline(always)]
 pub(crate) unsafe fn strip(path: *const c_char) -> Option<*const c_char> {
-    let prefix = get();
-    let path = path.cast::<u8>();
-    // The first byte is known to be a slash. Most other paths differ in the second one.
-    let mut at = 1;
-    while let Some(&byte) = prefix.get(at) {
-        // SAFETY: all bytes before it were those of the prefix, so that the string has not ended.
-        if unsafe { *path.add(at) } != byte {
-            return None;
-        }
-        at += 1;
-    }
-    if at == 1 {
+    // SAFETY: guaranteed by the caller.
+    let at = unsafe { common(path) };
+    if at <= 1 || at < get().len() {
         return None;
     }
+    // SAFETY: all bytes before it were those of the prefix, so that the string has not ended.
+    let rest = unsafe { path.add(at) };
     // SAFETY: as above.
-    match unsafe { *path.add(at) } {
+    match unsafe { *rest }.cast_unsigned() {
         0 => Some(c"/".as_ptr()),
-        // SAFETY: as above.
-        b'/' => Some(unsafe { path.add(at) }.cast()),
+        b'/' => Some(rest),
         _ => None,
+    }
+}
+
+/// How many bytes of an absolute path are those of the prefix.
+///
+/// # Safety
+/// It must be a C string.
+#[inline(always)]
+unsafe fn common(path: *const c_char) -> usize {
+    // The first byte is known to be a slash. Most other paths differ in the second one.
+    let mut at = 1;
+    // SAFETY: all bytes before it were those of the prefix, so that the string has not ended.
+    while get().get(at).is_some_and(|&byte| unsafe { *path.add(at) }.cast_unsigned() == byte) {
+        at += 1;
+    }
+    at
+}
+
+/// Whether an absolute path that does not begin with the prefix may spell it in another way: with
+/// more slashes, or with dots.
+///
+/// # Safety
+/// It must be a C string.
+#[inline(always)]
+pub(crate) unsafe fn may_be_spelled_by(path: *const c_char) -> bool {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let at = common(path);
+        // It has not ended before.
+        let byte_at = |index: usize| (*path.add(index)).cast_unsigned();
+        byte_at(at - 1) == b'/' && matches!(byte_at(at), b'/' | b'.')
     }
 }
 
@@ -231,7 +253,7 @@ mod tests {
         assert_eq!(strip(c"/dense/a"), None);
         assert!(set(b"/mnt/dense"));
         assert!(!set(b"/other"));
-        assert_eq!(parent(), b"/mnt");
+        assert_eq!((parent(get()), parent(parent(get()))), (&b"/mnt"[..], &b"/"[..]));
         assert_eq!(strip(c"/mnt/dense/a/b").as_deref(), Some(c"/a/b"));
         assert_eq!(strip(c"/mnt/dense").as_deref(), Some(c"/"));
         assert_eq!(strip(c"/mnt/dense/").as_deref(), Some(c"/"));
@@ -241,6 +263,7 @@ mod tests {
             ("/", b"./mnt//dense", Some(b"")),
             ("/", b"../mnt/dense/a", Some(b"/a")),
             ("/", b"dense/a", None),
+            ("/", b"mnt/../mnt/dense/a", Some(b"/a")),
             ("/mnt", b"dense/a/../b", Some(b"/a/../b")),
             ("/mnt", b"dense1/a", None),
             ("/mnt", b"mnt/dense", None),
@@ -263,6 +286,14 @@ mod tests {
         assert!(!may_lead_inside(b'd'), "it is not above");
         for outside in [c"/", c"/mnt", c"/mnt/dens", c"/mnt/dense1", c"/mnt/densE/a"] {
             assert_eq!(strip(outside), None, "{outside:?}");
+        }
+        // SAFETY: these are C strings.
+        let may_be = |path: &std::ffi::CStr| unsafe { may_be_spelled_by(path.as_ptr()) };
+        for loose in [c"//mnt/dense", c"/./mnt", c"/mnt//dense", c"/mnt/./dense", c"/mnt/../mnt"] {
+            assert!(may_be(loose), "{loose:?}");
+        }
+        for other in [c"/", c"/mnt", c"/mnt/", c"/mnt/dense.a", c"/mn//t", c"/usr/./a"] {
+            assert!(!may_be(other), "{other:?}");
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::ffi::{CString, c_char, c_int};
 
 use crate::environment::{self, Told};
-use crate::{arena, counting, exec, own, prefix, raw, serve, signals, sites};
+use crate::{arena, counting, exec, limits, own, prefix, raw, serve, signals, sites};
 
 /// The dynamic linker calls this before the program begins.
 #[used]
@@ -32,6 +32,7 @@ extern "C" fn start(_: c_int, _: *mut *mut c_char, environment: *mut *mut c_char
     if let Some(report) = told.report {
         counting::start(report);
     }
+    limits::read();
     densefs_c::set_prefix_length(told.prefix.len());
     if let Some(device) = told.device {
         densefs_c::set_device(device);

@@ -138,6 +138,8 @@ const SERVED: &[(c_long, Server)] = &[
     (libc::SYS_exit_group, processes::exit_group),
     (libc::SYS_rt_sigaction, crate::signals::sigaction),
     (libc::SYS_umask, processes::umask),
+    (libc::SYS_setrlimit, processes::set_limits),
+    (libc::SYS_prlimit64, processes::set_limits),
     (libc::SYS_setuid, processes::set_ids),
     (libc::SYS_setgid, processes::set_ids),
     (libc::SYS_setreuid, processes::set_ids),

@@ -11,7 +11,7 @@ use crate::decision::Answer;
 use crate::decision::Decision::{self, Done, Executed, Pass};
 use crate::outcome::error;
 use crate::raw::int;
-use crate::{environment, exec, links, mount, numbers, raw, spawn};
+use crate::{environment, exec, limits, links, mount, numbers, raw, spawn};
 
 pub(super) fn execve(call: &mut SystemCall) -> Decision {
     let [path, arguments, environment, ..] = call.arguments;
@@ -125,6 +125,20 @@ pub(super) fn exit_group(_: &mut SystemCall) -> Decision {
 pub(super) fn umask(call: &mut SystemCall) -> Decision {
     densefs_c::attributes::dfs_umask(int(call.arguments[0]).cast_unsigned());
     Pass
+}
+
+/// Changes limits, one of which is for the sizes of files.
+pub(super) fn set_limits(call: &mut SystemCall) -> Decision {
+    let is_question = call.number as c_long == libc::SYS_prlimit64 && call.arguments[2] == 0;
+    if is_question {
+        return Pass;
+    }
+    // SAFETY: the program has asked for this.
+    let done = unsafe { raw::system_call(call.number as c_long, call.arguments) };
+    if done == 0 {
+        limits::read();
+    }
+    Executed(done)
 }
 
 /// Changes the identity under which the process works.

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Dense;
-use crate::process::Outcome;
 
 /// The user that the program becomes.
 const USER: &str = "1000";
@@ -42,12 +41,49 @@ fn make_above(dense: &Dense) {
     }
 }
 
-/// The lines of both that differ first.
-fn difference<'a>(one: &'a Outcome, other: &'a Outcome) -> Option<[&'a str; 2]> {
-    let pairs = one.stdout.lines().zip(other.stdout.lines());
-    let first = pairs.map(|(one, other)| [one, other]).find(|[one, other]| one != other);
-    let is_longer = one.stdout.len() != other.stdout.len();
-    first.or_else(|| is_longer.then_some(["one is longer", ""]))
+/// A call with its answer, which may have more than one line.
+struct Answered<'a> {
+    /// Which sequence it is part of. Each begins with empty directories.
+    sequence: u32,
+    lines: &'a str,
+}
+
+/// The sequence of a line, if a call begins there.
+fn sequence(line: &str) -> Option<u32> {
+    let (sequence, rest) = line.split_once('.')?;
+    rest.split(' ').next()?.parse::<u32>().ok()?;
+    sequence.parse().ok()
+}
+
+fn answered(text: &str) -> Vec<Answered<'_>> {
+    let mut at = 0;
+    let mut starts = Vec::new();
+    for line in text.split_inclusive('\n') {
+        starts.extend(sequence(line).map(|sequence| (at, sequence)));
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).map(|&(start, _)| start).chain([text.len()]);
+    let all = starts.iter().zip(ends);
+    all.map(|(&(start, sequence), end)| Answered { sequence, lines: &text[start..end] }).collect()
+}
+
+/// Checks that the answers are the same, and returns how many were compared: in each sequence, all
+/// up to the first for which the kernel itself went into the arena, where the mount is dead, as by
+/// a link from elsewhere.
+fn compare(ours: &str, theirs: &str) -> usize {
+    let (ours, theirs) = (answered(ours), answered(theirs));
+    assert_eq!(ours.len(), theirs.len());
+    let (mut ended, mut compared) = (None, 0);
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        if ours.lines != theirs.lines && ours.lines.contains(" ENOTCONN ") {
+            ended = Some(ours.sequence);
+        }
+        if Some(ours.sequence) != ended {
+            assert_eq!(ours.lines, theirs.lines);
+            compared += 1;
+        }
+    }
+    compared
 }
 
 #[test]
@@ -70,10 +106,11 @@ fn random_calls_have_the_answers_that_a_tmpfs_gives() {
     let theirs = dense.place.finish(command);
     theirs.assert_code(0);
     make_above(&dense);
-    let ours = dense.run(&[program, "%", "1", &calls, USER]);
+    let ours = dense.alone(&format!("cd / && exec {program} % 1 {calls} {USER}"));
     ours.assert_code(0);
-    let difference = difference(&theirs, &ours);
-    assert!(difference.is_none(), "{difference:?}");
-    assert!(theirs.stdout.lines().count() >= calls.parse::<usize>().expect("it is a number"));
+    let compared = compare(&ours.stdout, &theirs.stdout);
+    let calls: usize = calls.parse().expect("it is a number");
+    println!("{compared} of {calls} calls compared");
+    assert!(compared > calls / 20 * 19, "only {compared} of {calls} are served");
     dense.assert_gone();
 }

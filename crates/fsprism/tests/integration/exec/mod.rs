@@ -1,5 +1,6 @@
 //! `fsprism densefs exec`: programs as they are see an arena below a prefix, and nothing stays.
 
+mod alone;
 mod calls;
 mod endings;
 mod in_c;

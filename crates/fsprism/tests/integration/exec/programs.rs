@@ -50,8 +50,18 @@ fn on_tmpfs(dense: &Dense, script: &Path, left: &Path) -> Outcome {
     outcome
 }
 
+/// Who serves a program's calls.
+#[derive(Clone, Copy)]
+enum Way {
+    /// The library alone.
+    Library,
+    /// The library, and the mount for what the kernel itself does, such as executing programs that
+    /// are in the arena.
+    LibraryAndMount,
+}
+
 #[track_caller]
-fn assert_same(test: &str, script: &str) {
+fn assert_same(test: &str, script: &str, way: Way) {
     let script = scripts().join(script);
     let missing = missing(&script);
     if !missing.is_empty() {
@@ -60,10 +70,12 @@ fn assert_same(test: &str, script: &str) {
     let Some(dense) = Dense::sized(test, "256m") else { return };
     let (theirs, ours) = (dense.place.path("theirs"), dense.place.path("ours"));
     let expected = on_tmpfs(&dense, &script, &theirs);
-    let run = format!("cd % && exec sh {}", script.display());
-    let mut command = dense.command(&["sh", "-c", &run]);
-    command.env("PROGRAMS", scripts());
-    let outcome = dense.place.finish(command);
+    let programs = scripts().display();
+    let run = format!("export PROGRAMS={programs} && exec sh {}", script.display());
+    let outcome = match way {
+        Way::Library => dense.alone(&run),
+        Way::LibraryAndMount => dense.shell(&format!("cd % && {run}")),
+    };
     assert_eq!(outcome.stdout, expected.stdout, "{outcome:?}");
     assert_eq!(outcome.stderr, expected.stderr);
     outcome.assert_code(expected.code.expect("it ends by itself"));
@@ -79,23 +91,25 @@ fn assert_same(test: &str, script: &str) {
 }
 
 macro_rules! programs {
-    ($($name:ident, $script:literal;)*) => {
+    ($($name:ident, $script:literal, $way:ident;)*) => {
         $(
             #[test]
             fn $name() {
-                assert_same(stringify!($name), $script);
+                assert_same(stringify!($name), $script, Way::$way);
             }
         )*
     };
 }
 
 programs! {
-    grep_find_and_ls_see_the_same_in_an_arena_and_a_tmpfs, "search.sh";
-    cp_mv_tar_and_rm_do_the_same_in_an_arena_and_a_tmpfs, "copy.sh";
-    bash_does_the_same_in_an_arena_and_a_tmpfs, "shell.sh";
-    git_does_the_same_in_an_arena_and_a_tmpfs, "git.sh";
-    sqlite_does_the_same_in_an_arena_and_a_tmpfs, "database.sh";
-    make_cc_and_perl_do_the_same_in_an_arena_and_a_tmpfs, "build.sh";
-    node_does_the_same_in_an_arena_and_a_tmpfs, "node.sh";
-    python_does_the_same_in_an_arena_and_a_tmpfs, "python.sh";
+    grep_find_and_ls_see_the_same_in_an_arena_and_a_tmpfs, "search.sh", Library;
+    cp_mv_tar_and_rm_do_the_same_in_an_arena_and_a_tmpfs, "copy.sh", Library;
+    bash_does_the_same_in_an_arena_and_a_tmpfs, "shell.sh", Library;
+    git_does_the_same_in_an_arena_and_a_tmpfs, "git.sh", Library;
+    sqlite_does_the_same_in_an_arena_and_a_tmpfs, "database.sh", Library;
+    make_and_cc_do_the_same_in_an_arena_and_a_tmpfs, "build.sh", Library;
+    what_is_in_an_arena_is_executed_and_loaded_as_from_a_tmpfs, "executed.sh", LibraryAndMount;
+    perl_and_sort_do_the_same_in_an_arena_and_a_tmpfs, "perl.sh", Library;
+    node_does_the_same_in_an_arena_and_a_tmpfs, "node.sh", Library;
+    python_does_the_same_in_an_arena_and_a_tmpfs, "python.sh", Library;
 }
