@@ -6,10 +6,10 @@
 //! and `throttled` (each optionally followed by a budget and a number of runs), `budget` and
 //! `order` run the experiments of `docs/honesty.md`, `change` with a directory of runs measures how
 //! many runs see a change, and `twelve`, `warm`, `statistics`, `io-paths`, `io_uring`,
-//! `footprints`, `densefs`, `exec` and `bonnie` measure only those rows; `exec` may be
-//! followed by `calls`, `lines`, `start`, `whole`, or the number of files in the tree that whole
-//! programs work on. If a program that fsprism is
-//! compared with is missing, nothing is measured, and the exit status is 2.
+//! `footprints`, `densefs`, `exec` and `bonnie` measure only those rows; `exec` may be followed by
+//! `calls`, `lines`, `start`, `whole`, or the number of files in the tree that whole programs work
+//! on. If a program that fsprism is compared with is missing, nothing is measured, and the exit
+//! status is 2.
 
 mod beside;
 mod bonnie;

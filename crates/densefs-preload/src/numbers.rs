@@ -230,7 +230,10 @@ pub(crate) fn add_at(descriptor: c_int, number: c_int) -> isize {
 /// Frees a number; returns what it stood for. Its placeholder is kept for another file.
 #[inline]
 pub(crate) fn free(number: c_int) -> Option<c_int> {
-    let descriptor = slot(number)?.swap(0, Ordering::Relaxed).checked_sub(1)?;
+    let slot = slot(number)?;
+    // Looking takes less time than taking, if there is nothing.
+    slot.load(Ordering::Relaxed).checked_sub(1)?;
+    let descriptor = slot.swap(0, Ordering::Relaxed).checked_sub(1)?;
     keep(number);
     Some(descriptor.cast_signed())
 }

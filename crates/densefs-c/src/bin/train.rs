@@ -163,6 +163,9 @@ impl Library {
                 self.look(&format!("{directory}/{}", name(file)))?;
                 self.look(&format!("../round-{round}/{}", name(file)))?;
             }
+            if !self.root.is_empty() {
+                self.by_absolute_paths(&directory)?;
+            }
             self.list(".")?;
             self.links_and_long_names()?;
             self.change(&directory)?;
@@ -175,6 +178,24 @@ impl Library {
             must("rmdir", unsafe { (self.rmdir)(text(&directory).as_ptr()) })?;
         }
         self.large(&format!("{tree}/large"))
+    }
+
+    /// Programs as they are mostly have absolute paths.
+    fn by_absolute_paths(&self, directory: &str) -> Result<(), String> {
+        for file in 0..FILES {
+            let path = format!("{directory}/{}", name(file));
+            self.look(&path)?;
+            self.read(&path)?;
+            let (new, newer) = (format!("{path}.new"), format!("{path}.newer"));
+            self.create(&new, 0)?;
+            let (new, newer) = (text(&new), text(&newer));
+            // SAFETY: the arguments are C strings.
+            unsafe {
+                must("rename", (self.rename)(new.as_ptr(), newer.as_ptr()))?;
+                must("unlink", (self.unlink)(newer.as_ptr()))?;
+            }
+        }
+        Ok(())
     }
 
     fn open(&self, name: &str, how: c_int) -> Result<c_int, String> {

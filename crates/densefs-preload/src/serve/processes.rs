@@ -58,7 +58,7 @@ fn execute(number: c_long, arguments: [usize; 5], environment_at: usize) -> Deci
     if number == libc::SYS_execve
         && let Some(why) = missing(arguments[0])
     {
-        return Done(why);
+        return Executed(why);
     }
     mount::enter_working_directory();
     let handed = match exec::hand_over() {

@@ -2,12 +2,16 @@
 //! library.
 //!
 //! Each is a process that makes some calls whenever it is told to. A round has all of them make the
-//! same calls, one after the other, so that drift of the machine affects all alike.
+//! same calls, one after the other, so that drift of the machine affects all alike. As calls also
+//! differ between processes of the same program, which lie elsewhere in memory, there are several
+//! *sessions* with new processes. What a session says is the median of its rounds.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::Context;
+use stats::Sample;
 
 use super::place::{PREFIX, Place, Side, guided_library, library};
 use crate::densefs::{Calls, built, compile};
@@ -17,10 +21,12 @@ use crate::table::{Bound, Table};
 /// nothing to do with the arena.
 const MORE_THAN_LIBRARY: Bound = Bound::AtMost(25.0);
 const MORE_ELSEWHERE: Bound = Bound::AtMost(15.0);
-const ROUNDS: usize = 101;
-const CALLS: u32 = 4000;
+const SESSIONS: usize = 15;
+const ROUNDS: usize = 15;
+const CALLS: u32 = 2000;
 /// Of calls of the kernel, which take longer.
-const CALLS_OF_KERNEL: u32 = 1000;
+const CALLS_OF_KERNEL: u32 = 500;
+const SOURCE: &str = include_str!("calls.c");
 /// How the names of operations begin that have nothing to do with the arena.
 const ELSEWHERE: &str = "elsewhere: ";
 
@@ -76,8 +82,8 @@ struct Callers {
     library: Caller,
 }
 
-/// The nanoseconds of a call, round by round.
-#[derive(Default)]
+/// The nanoseconds of a call, round by round, or session by session.
+#[derive(Clone, Default)]
 struct Times {
     tmpfs: Vec<f64>,
     arena: Vec<f64>,
@@ -87,23 +93,33 @@ struct Times {
 
 /// Adds the rows.
 pub(super) fn measure(table: &mut Table, place: &Place) -> anyhow::Result<()> {
-    let mut callers = Callers::start(place)?;
-    for (operation, name) in callers.tmpfs.operations.clone().iter().enumerate() {
-        let times = callers.compare(operation)?;
+    // It is written to a file before anything is measured.
+    library()?;
+    let as_it_is = compile(&place.work, "as-it-is", SOURCE, Calls::System)?;
+    let by_library = compile(&place.work, "by-library", SOURCE, Calls::Library)?;
+    let mut names = Vec::new();
+    let mut all: Vec<Times> = Vec::new();
+    for _ in 0..SESSIONS {
+        place.empty()?;
+        let mut callers = Callers::start(place, &as_it_is, &by_library)?;
+        names.clone_from(&callers.tmpfs.operations);
+        all.resize(names.len(), Times::default());
+        for (operation, times) in all.iter_mut().enumerate() {
+            times.add_medians(&callers.compare(operation)?)?;
+        }
+        callers.end()?;
+    }
+    for (name, times) in names.iter().zip(&all) {
         match name.strip_prefix(ELSEWHERE) {
             Some(name) => times.rows_elsewhere(table, name),
             None => times.rows(table, name),
         }
     }
-    let Callers { tmpfs, arena, guided, library } = callers;
-    [tmpfs, arena, guided, library].into_iter().try_for_each(Caller::end)
+    Ok(())
 }
 
 impl Callers {
-    fn start(place: &Place) -> anyhow::Result<Self> {
-        let source = include_str!("calls.c");
-        let as_it_is = compile(&place.work, "as-it-is", source, Calls::System)?;
-        let by_library = compile(&place.work, "by-library", source, Calls::Library)?;
+    fn start(place: &Place, as_it_is: &Path, by_library: &Path) -> anyhow::Result<Self> {
         // Each works in a directory of its own.
         let made = ["arena", "guided", "library"].map(|name| place.tmpfs.join(name));
         for directory in &made {
@@ -113,24 +129,27 @@ impl Callers {
         import.args(["densefs", "import"]).arg(&place.tmpfs).arg(&place.arena);
         anyhow::ensure!(import.output()?.status.success(), "directories could not be imported");
         let tmpfs = place.tmpfs.join("library");
-        let mut plain = Command::new(&as_it_is);
+        let mut plain = Command::new(as_it_is);
         plain.arg(tmpfs);
         let words = place.words(Side::Dense);
         let mut arena = Command::new(&words[0]);
-        arena.args(&words[1..]).arg(&as_it_is).arg(format!("{PREFIX}/arena"));
-        let mut guided = place.by_library(&guided_library()?, &as_it_is);
+        arena.args(&words[1..]).arg(as_it_is).arg(format!("{PREFIX}/arena"));
+        let mut guided = place.by_library(&guided_library()?, as_it_is);
         guided.arg(format!("{PREFIX}/guided"));
-        let mut dense = Command::new(&by_library);
+        let mut dense = Command::new(by_library);
         dense.arg("/library").arg(&place.arena);
         dense.env("LD_LIBRARY_PATH", built()?.join("lib"));
-        // It is written to a file before anything is measured.
-        library()?;
         Ok(Self {
             tmpfs: Caller::start(plain)?,
             arena: Caller::start(arena)?,
             guided: Caller::start(guided)?,
             library: Caller::start(dense)?,
         })
+    }
+
+    fn end(self) -> anyhow::Result<()> {
+        let Self { tmpfs, arena, guided, library } = self;
+        [tmpfs, arena, guided, library].into_iter().try_for_each(Caller::end)
     }
 
     /// Compares an operation, round by round.
@@ -157,6 +176,16 @@ impl Callers {
 }
 
 impl Times {
+    /// Adds the medians of a session.
+    fn add_medians(&mut self, session: &Self) -> anyhow::Result<()> {
+        let median = |times: &[f64]| Sample::new(times).map(|sample| sample.median());
+        self.tmpfs.push(median(&session.tmpfs)?);
+        self.arena.push(median(&session.arena)?);
+        self.guided.push(median(&session.guided)?);
+        self.library.push(median(&session.library)?);
+        Ok(())
+    }
+
     fn rows(&self, table: &mut Table, name: &str) {
         let Self { tmpfs, arena, guided, library } = self;
         let what = format!("DenseFS, programs as they are, {name}: tmpfs / DenseFS");
@@ -179,7 +208,7 @@ impl Times {
     }
 }
 
-/// What each round gives.
+/// What each session gives.
 fn each(one: &[f64], other: &[f64], join: fn(f64, f64) -> f64) -> Vec<f64> {
     one.iter().zip(other).map(|(&one, &other)| join(one, other)).collect()
 }
