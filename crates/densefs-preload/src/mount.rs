@@ -2,7 +2,7 @@
 //! sockets, which are the kernel's.
 #![expect(unsafe_code, reason = "system calls")]
 
-use std::ffi::c_int;
+use std::ffi::{CStr, CString, c_int};
 
 use crate::decision::Answer;
 use crate::inside::Inside;
@@ -19,17 +19,27 @@ pub(crate) fn open(inside: Inside, how: c_int, mode: libc::mode_t) -> Option<Ans
     Some(unsafe { raw::system_call(libc::SYS_openat, arguments) })
 }
 
+/// Where the kernel's working directory is if it cannot get to the program's: a directory in which
+/// nobody, not even root, can make or remove anything. What it does with relative paths would be
+/// done elsewhere otherwise.
+const NOWHERE: &CStr = c"/proc/fs";
+
 /// Makes the kernel's working directory the one that the program has, as far as the kernel can get
 /// there: for what it does with relative paths, and for programs that are not preloaded.
 pub(crate) fn enter_working_directory() {
     if !prefix::is_working_inside() {
         return;
     }
-    if let Ok(path) = crate::links::working_directory()
-        && let Ok(path) = std::ffi::CString::new(path)
-    {
-        let path = path.as_ptr().expose_provenance();
-        // SAFETY: the path is a C string.
-        unsafe { raw::system_call(libc::SYS_chdir, [path, 0, 0, 0, 0, 0]) };
+    let path = crate::links::working_directory().ok();
+    let path = path.and_then(|path| CString::new(path).ok());
+    if !path.is_some_and(|path| enter(&path)) {
+        enter(NOWHERE);
     }
+}
+
+/// Whether the kernel's working directory could be changed.
+fn enter(path: &CStr) -> bool {
+    let path = path.as_ptr().expose_provenance();
+    // SAFETY: the path is a C string.
+    unsafe { raw::system_call(libc::SYS_chdir, [path, 0, 0, 0, 0, 0]) == 0 }
 }

@@ -133,6 +133,7 @@ programs! {
     sqlite_does_the_same_in_an_arena_and_a_tmpfs, "database.sh", Library;
     make_and_cc_do_the_same_in_an_arena_and_a_tmpfs, "build.sh", Library;
     what_is_in_an_arena_is_executed_and_loaded_as_from_a_tmpfs, "executed.sh", LibraryAndMount;
+    fifos_and_sockets_work_in_an_arena_as_in_a_tmpfs, "kernel.sh", LibraryAndMount;
     perl_and_sort_do_the_same_in_an_arena_and_a_tmpfs, "perl.sh", Library;
     node_does_the_same_in_an_arena_and_a_tmpfs, "node.sh", Library;
     python_does_the_same_in_an_arena_and_a_tmpfs, "python.sh", Library;
