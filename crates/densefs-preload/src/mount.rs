@@ -2,7 +2,7 @@
 //! sockets, which are the kernel's.
 #![expect(unsafe_code, reason = "system calls")]
 
-use std::ffi::c_int;
+use std::ffi::{CStr, CString, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::decision::Answer;
@@ -20,26 +20,18 @@ pub(crate) fn open(inside: Inside, how: c_int, mode: libc::mode_t) -> Option<Ans
     Some(unsafe { raw::system_call(libc::SYS_openat, arguments) })
 }
 
-/// Whether the kernel's working directory is one where it finds nothing.
+/// A directory in which nobody, not even root, can make or remove anything.
+const NOWHERE: &CStr = c"/proc/fs";
+/// Whether that is the kernel's working directory.
 static IS_NOWHERE: AtomicBool = AtomicBool::new(false);
 
-/// Makes the kernel's working directory one where it finds nothing and makes nothing, as the
-/// program's is in the arena now. A call on a relative path that does not come here would otherwise
-/// find what is where the program was before. Following the program in the mount would take a
-/// request for each part of the path.
+/// Makes the kernel's working directory one where it finds nothing, as the program's is in the arena
+/// now. A call on a relative path that does not come here would otherwise find what is where the
+/// program was before. Following the program in the mount would take a request for each part of the
+/// path.
 pub(crate) fn leave_working_directory() {
-    if IS_NOWHERE.swap(true, Ordering::Relaxed) {
-        return;
-    }
-    let how = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
-    let path = c"/proc/self/fdinfo".as_ptr().expose_provenance();
-    let arguments = [raw::number(libc::AT_FDCWD), path, raw::number(how), 0, 0, 0];
-    // SAFETY: the path is a C string.
-    let opened = unsafe { raw::system_call(libc::SYS_openat, arguments) };
-    if let Ok(opened @ 0..) = c_int::try_from(opened) {
-        // SAFETY: it changes nothing else.
-        unsafe { raw::system_call(libc::SYS_fchdir, [raw::number(opened), 0, 0, 0, 0, 0]) };
-        raw::close(opened);
+    if !IS_NOWHERE.swap(true, Ordering::Relaxed) {
+        enter(NOWHERE);
     }
 }
 
@@ -54,12 +46,18 @@ pub(crate) fn enter_working_directory() {
     if !prefix::is_working_inside() {
         return;
     }
-    if let Ok(path) = crate::links::working_directory()
-        && let Ok(path) = std::ffi::CString::new(path)
-    {
-        let path = path.as_ptr().expose_provenance();
-        // SAFETY: the path is a C string.
-        unsafe { raw::system_call(libc::SYS_chdir, [path, 0, 0, 0, 0, 0]) };
+    let path = crate::links::working_directory().ok();
+    let path = path.and_then(|path| CString::new(path).ok());
+    if path.is_some_and(|path| enter(&path)) {
         note_working_directory();
+    } else {
+        leave_working_directory();
     }
+}
+
+/// Whether the kernel's working directory could be changed.
+fn enter(path: &CStr) -> bool {
+    let path = path.as_ptr().expose_provenance();
+    // SAFETY: the path is a C string.
+    unsafe { raw::system_call(libc::SYS_chdir, [path, 0, 0, 0, 0, 0]) == 0 }
 }

@@ -13,6 +13,9 @@ use system_calls::PendingCall;
 use super::memory::string;
 use crate::Place;
 
+/// Where the library leaves the kernel's working directory while the program's is in the arena.
+const NOWHERE: &str = "/proc/fs";
+
 /// A file, whatever its path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
@@ -85,10 +88,7 @@ impl Arena {
     /// Whether a directory is in the mount, or is where the library leaves the kernel while the
     /// program is in the arena.
     fn of_directory(&self, directory: &Path) -> Option<String> {
-        let is_nowhere = || {
-            let name = fs::read_link(directory).ok();
-            name.is_some_and(|name| name.starts_with("/proc") && name.ends_with("fdinfo"))
-        };
+        let is_nowhere = || fs::read_link(directory).is_ok_and(|path| path == Path::new(NOWHERE));
         let is_mounted = Identity::of(directory).is_ok_and(|of| of.device == self.mounted);
         (is_mounted || is_nowhere()).then(|| "the working directory".to_owned())
     }

@@ -10,6 +10,7 @@ mod open_files;
 mod paths;
 mod polling;
 mod processes;
+mod sockets;
 mod transfer;
 mod two_paths;
 
@@ -153,10 +154,10 @@ const SERVED: &[(c_long, Server)] = &[
     (libc::SYS_name_to_handle_at, paths::refuse_handle),
     (libc::SYS_io_uring_setup, refuse_entirely),
     (libc::SYS_io_submit, polling::io_submit),
-    (libc::SYS_bind, paths::address),
-    (libc::SYS_connect, paths::address),
     (libc::SYS_sendmsg, polling::sendmsg),
     (libc::SYS_sendmmsg, polling::sendmmsg),
+    (libc::SYS_bind, sockets::with_address),
+    (libc::SYS_connect, sockets::with_address),
     (libc::SYS_pipe, descriptors::makes_numbers),
     (libc::SYS_pipe2, descriptors::makes_numbers),
     (libc::SYS_socket, descriptors::makes_numbers),

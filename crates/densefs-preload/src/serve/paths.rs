@@ -12,7 +12,7 @@ use crate::inside::{Inside, Place};
 use crate::links::{self, LeadsTo};
 use crate::outcome::error;
 use crate::place::place;
-use crate::{mount, numbers, prefix, raw};
+use crate::{numbers, raw};
 
 /// The library's error number for a path that leads out of the arena.
 pub(crate) const OUTSIDE: Answer = error(densefs_process::Errno::OUTSIDE.0);
@@ -134,23 +134,6 @@ pub(super) fn outside(inside: Inside, act: &mut dyn FnMut(Inside) -> Answer) -> 
         }
     }
     Ended::Inside(Arrival { answer: error(libc::ELOOP), at, path: held })
-}
-
-/// Serves calls on the address of a socket, which may be a path: such files are the kernel's.
-pub(super) fn address(call: &mut SystemCall) -> Decision {
-    const FAMILY: usize = size_of::<libc::sa_family_t>();
-    let [_, address, length, ..] = call.arguments;
-    let address = std::ptr::with_exposed_provenance::<u8>(address);
-    if prefix::is_working_inside() && !address.is_null() && length > FAMILY {
-        // SAFETY: the program vouches for its address.
-        let (family, first) = unsafe {
-            (address.cast::<libc::sa_family_t>().read_unaligned(), address.add(FAMILY).read())
-        };
-        if c_int::from(family) == libc::AF_UNIX && !b"\0/".contains(&first) {
-            mount::enter_working_directory();
-        }
-    }
-    Pass
 }
 
 /// Refuses a call on a path in the arena.

@@ -103,7 +103,7 @@ fn the_library_passes_what_a_tmpfs_passes() {
 #[test]
 fn files_hold_what_fsx_has_written_by_the_library() {
     let what = "files_hold_what_fsx_has_written_by_the_library";
-    let operations = std::env::var("FSPRISM_FSX_OPERATIONS").unwrap_or_else(|_| "5000".to_owned());
+    let operations = std::env::var("FSPRISM_FSX_OPERATIONS").unwrap_or_else(|_| "2000".to_owned());
     let Some(program) = installed(what, "fsx") else { return };
     let Some(dense) = Dense::mounted(what) else { return };
     for waits in [true, false] {

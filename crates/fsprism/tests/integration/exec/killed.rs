@@ -44,5 +44,5 @@ fn a_database_keeps_all_transactions_when_its_writers_are_killed() {
 
 #[test]
 fn nothing_is_lost_when_programs_are_killed() {
-    storm("nothing_is_lost_when_programs_are_killed", "processes", 25);
+    storm("nothing_is_lost_when_programs_are_killed", "processes", 15);
 }

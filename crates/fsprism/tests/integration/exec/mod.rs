@@ -191,6 +191,21 @@ fn a_program_that_loads_no_library_sees_it_by_the_mount() {
 }
 
 #[test]
+fn without_the_mount_such_a_program_does_nothing_elsewhere() {
+    let name = "without_the_mount_such_a_program_does_nothing_elsewhere";
+    let Some(dense) = Dense::mounted(name) else { return };
+    let Some(program) = static_program(&dense.place) else {
+        return say_skipped(name, "there is no static C library");
+    };
+    // It is where the command was started, and the program's working directory is in the arena.
+    fs::write(dense.place.path("file"), "elsewhere\n").expect("there is room");
+    let program = program.display();
+    let seen = dense.alone(&format!("echo here >file && cat file && exec {program} file"));
+    assert_eq!((seen.code, &*seen.stdout), (Some(1), "here\n"));
+    dense.assert_gone();
+}
+
+#[test]
 fn the_command_is_this_process_and_gets_only_what_it_is_given() {
     let name = "the_command_is_this_process_and_gets_only_what_it_is_given";
     let Some(dense) = Dense::mounted(name) else { return };

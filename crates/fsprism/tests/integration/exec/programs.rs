@@ -57,7 +57,7 @@ enum Way {
     /// The library alone.
     Library,
     /// The library, and the mount for what the kernel itself does, such as executing programs that
-    /// are in the arena.
+    /// are in the arena; nothing else may come to the mount.
     LibraryAndMount,
 }
 
@@ -71,17 +71,27 @@ fn assert_same(test: &str, script: &str, way: Way) {
     let Some(dense) = Dense::sized(test, "256m") else { return };
     let (theirs, ours) = (dense.place.path("theirs"), dense.place.path("ours"));
     let expected = on_tmpfs(&dense, &script, &theirs);
+    // Otherwise, what comes after a failure would not be tried.
+    expected.assert_code(0);
     let programs = scripts().display();
     let run = format!("export PROGRAMS={programs} && exec sh {}", script.display());
     let outcome = match way {
         Way::Library => dense.alone(&run),
         Way::LibraryAndMount => {
-            InTime::start(dense.command(&["sh", "-c", &format!("cd % && {run}")])).finish()
+            let run = format!("cd % && {run}");
+            let mut outcome =
+                InTime::start(dense.watched("--strict", &["sh", "-c", &run])).finish();
+            let [.., proof] = *outcome.stderr.lines().collect::<Vec<_>>() else {
+                panic!("no proof")
+            };
+            assert!(proof.starts_with("nothing went past the library: "), "{outcome:?}");
+            outcome.stderr.truncate(outcome.stderr.len() - proof.len() - 1);
+            outcome
         }
     };
     assert_eq!(outcome.stdout, expected.stdout, "{outcome:?}");
     assert_eq!(outcome.stderr, expected.stderr);
-    outcome.assert_code(expected.code.expect("it ends by itself"));
+    outcome.assert_code(0);
     dense.assert_gone();
     // What is in the arena, by the library and without the programs.
     let export = format!("densefs export {} arena", ours.display());
@@ -133,6 +143,7 @@ programs! {
     sqlite_does_the_same_in_an_arena_and_a_tmpfs, "database.sh", Library;
     make_and_cc_do_the_same_in_an_arena_and_a_tmpfs, "build.sh", Library;
     what_is_in_an_arena_is_executed_and_loaded_as_from_a_tmpfs, "executed.sh", LibraryAndMount;
+    fifos_and_sockets_work_in_an_arena_as_in_a_tmpfs, "kernel.sh", LibraryAndMount;
     perl_and_sort_do_the_same_in_an_arena_and_a_tmpfs, "perl.sh", Library;
     node_does_the_same_in_an_arena_and_a_tmpfs, "node.sh", Library;
     python_does_the_same_in_an_arena_and_a_tmpfs, "python.sh", Library;

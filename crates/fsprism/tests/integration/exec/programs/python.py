@@ -122,7 +122,7 @@ def attributes():
         os.rename("m", "/tmp/m")
     except OSError as why:
         print(why.errno)
-    os.utime("m", (1, 2))
+    os.utime("m", (10**9, 10**9 + 2))
     print(os.stat("m").st_mtime)
     print(os.access("m", os.W_OK))
 

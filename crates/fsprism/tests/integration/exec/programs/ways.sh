@@ -8,7 +8,8 @@ cd "$above" && cat "$name/d/f" "./$name/d/f" "$name/../$name/d/f" ".//./$name/d/
 cd / && cat ".$here/d/f" "${here#/}/d/f"
 cd "$above" && cd "$name/d" && cat f && cd ../.. && pwd | sed "s,$above,above," && cat "$name/d/f"
 echo more >>"$name/d/f" && ln -s d "$name/link" && cat "$name/link/f" && stat -c %s "$name/d/f"
-cp "$name/d/f" "$name/../$name/g" && mv "$name/g" "$name/d/h" && rm "../$(basename "$above")/$name/d/h"
+cp "$name/d/f" "$name/../$name/g" && mv "$name/g" "$name/d/h"
+rm "../$(basename "$above")/$name/d/h"
 tar cf - "$name/d" | tar tf - | sort && find "$name" | sort
 rmdir "$name" || mkdir "$name" || ls -d "$name" "$name/" "$name/." && stat -c %F "$name"
 cat "$name/none" "${name}x/none" "$name/d/f/" || echo none of them
