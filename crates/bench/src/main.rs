@@ -6,8 +6,10 @@
 //! and `throttled` (each optionally followed by a budget and a number of runs), `budget` and
 //! `order` run the experiments of `docs/honesty.md`, `change` with a directory of runs measures how
 //! many runs see a change, and `twelve`, `warm`, `statistics`, `io-paths`, `io_uring`,
-//! `footprints`, `densefs` and `bonnie` measure only those rows. If a program that fsprism is
-//! compared with is missing, nothing is measured, and the exit status is 2.
+//! `footprints`, `densefs`, `exec` and `bonnie` measure only those rows; `exec` may be followed by
+//! `calls`, `lines`, `start`, `whole`, or the number of files in the tree that whole programs work
+//! on. If a program that fsprism is compared with is missing, nothing is measured, and the exit
+//! status is 2.
 
 mod beside;
 mod bonnie;
@@ -45,6 +47,10 @@ fn main() -> anyhow::Result<()> {
         );
         std::process::exit(2);
     }
+    if let Some(measure) = known.and_then(part) {
+        let place = std::env::args_os().nth(2).context("a directory is needed")?;
+        return measure(place.as_ref());
+    }
     match known {
         Some(name @ ("same" | "throttled")) => return honesty::measure(name),
         Some("change") => {
@@ -64,25 +70,12 @@ fn main() -> anyhow::Result<()> {
         Some("bonnie") => return alone("/dev/shm".as_ref(), bonnie::measure),
         Some("footprints") => return alone(&std::env::temp_dir(), footprints::measure),
         Some("densefs") => return alone("/dev/shm".as_ref(), densefs::measure),
-        Some(uring::ONE_PROCESS) => {
-            let work = std::env::args_os().nth(2).context("a directory is needed")?;
-            return uring::one_process(work.as_ref());
-        }
-        Some(bonnie::ONE_PROCESS) => {
-            let work = std::env::args_os().nth(2).context("a directory is needed")?;
-            return bonnie::one_process(work.as_ref());
-        }
-        Some(twelve::ONE_PROCESS) => {
-            let scratch = std::env::args_os().nth(2).context("a directory is needed")?;
-            return twelve::one_process(scratch.as_ref());
-        }
-        Some(warm::ONE_PROCESS) => {
-            let scratch = std::env::args_os().nth(2).context("a directory is needed")?;
-            return warm::one_process(scratch.as_ref());
-        }
-        Some(engine::ONE_PROCESS) => {
-            let work = std::env::args_os().nth(2).context("a directory is needed")?;
-            return engine::one_process(work.as_ref());
+        Some("exec") => {
+            let what = std::env::args().nth(2);
+            return alone("/dev/shm".as_ref(), |table, work| match what {
+                Some(what) => densefs::programs::measure_some(table, work, &what),
+                None => densefs::programs::measure(table, work),
+            });
         }
         _ => {}
     }
@@ -101,10 +94,23 @@ fn main() -> anyhow::Result<()> {
     statistics::measure(&mut table, work.path())?;
     footprints::measure(&mut table, work.path())?;
     densefs::measure(&mut table, work.path())?;
+    densefs::programs::measure(&mut table, work.path())?;
     bonnie::measure(&mut table, work.path())?;
     processes::measure(&mut table)?;
     println!("{table}");
     Ok(())
+}
+
+/// What a process of its own does, which this program starts with such a word.
+fn part(word: &str) -> Option<fn(&Path) -> anyhow::Result<()>> {
+    match word {
+        uring::ONE_PROCESS => Some(uring::one_process),
+        bonnie::ONE_PROCESS => Some(bonnie::one_process),
+        twelve::ONE_PROCESS => Some(twelve::one_process),
+        warm::ONE_PROCESS => Some(warm::one_process),
+        engine::ONE_PROCESS => Some(engine::one_process),
+        _ => None,
+    }
 }
 
 /// The programs that the rows of an argument are compared with; a directory, or no argument, asks
@@ -122,6 +128,7 @@ fn peers_of(word: Option<&str>) -> &'static [&'static str] {
             | "statistics"
             | "footprints"
             | "densefs"
+            | "exec"
             | bonnie::ONE_PROCESS
             | engine::ONE_PROCESS
             | twelve::ONE_PROCESS

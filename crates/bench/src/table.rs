@@ -6,6 +6,39 @@ use stats::{Sample, order};
 
 const LEVEL: f64 = 0.95;
 
+/// What a figure should be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Bound {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+impl Bound {
+    /// The bound in words, and whether the median of these values is within it. If their interval
+    /// is on both sides of it, that is said as well.
+    fn judged(self, values: &[f64], show: impl Fn(f64) -> String) -> String {
+        let (sign, bound) = match self {
+            Self::AtMost(bound) => ("<=", bound),
+            Self::AtLeast(bound) => (">=", bound),
+        };
+        let Ok(sample) = Sample::new(values) else {
+            return format!("{sign} {}: nothing measured", show(bound));
+        };
+        let is_met = |value: f64| match self {
+            Self::AtMost(bound) => value <= bound,
+            Self::AtLeast(bound) => value >= bound,
+        };
+        let is_met_in_the_middle = is_met(sample.median());
+        let verdict = if is_met_in_the_middle { "met" } else { "not met" };
+        let interval = order::median_interval(&sample, LEVEL);
+        let is_split = interval.is_ok_and(|interval| {
+            [interval.low, interval.high].iter().any(|&end| is_met(end) != is_met_in_the_middle)
+        });
+        let perhaps = if is_split { ", just" } else { "" };
+        format!("{sign} {}: {verdict}{perhaps}", show(bound))
+    }
+}
+
 /// Rows of ratios.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -26,6 +59,33 @@ impl Table {
     /// Adds times in nanoseconds.
     pub(crate) fn times_ns(&mut self, what: &str, bound: &str, times_ns: &[f64]) {
         self.row(what, in_words(times_ns, |time| format!("{time:.0} ns")), bound);
+    }
+
+    /// Adds differences in nanoseconds, and whether they are within their bound.
+    pub(crate) fn more_ns(&mut self, what: &str, bound: Bound, differences_ns: &[f64]) {
+        let figure = in_words(differences_ns, |time| format!("{time:+.1} ns"));
+        let said = bound.judged(differences_ns, |bound| format!("{bound} ns more"));
+        self.row(what, figure, &said);
+    }
+
+    /// Adds differences in milliseconds, and whether they are within their bound.
+    pub(crate) fn more_ms(&mut self, what: &str, bound: Bound, differences_ms: &[f64]) {
+        let figure = in_words(differences_ms, |time| format!("{time:+.2} ms"));
+        let said = bound.judged(differences_ms, |bound| format!("{bound} ms more"));
+        self.row(what, figure, &said);
+    }
+
+    /// Adds differences of counts, and whether they are within their bound, if there is one.
+    pub(crate) fn more(&mut self, what: &str, bound: Option<Bound>, differences: &[f64]) {
+        let figure = in_words(differences, |count| format!("{count:+.0}"));
+        let judged = bound.map(|bound| bound.judged(differences, |bound| format!("{bound} more")));
+        self.row(what, figure, &judged.unwrap_or_else(|| "stated".to_owned()));
+    }
+
+    /// Adds ratios, and whether they are within their bound.
+    pub(crate) fn judged_ratios(&mut self, what: &str, bound: Bound, ratios: &[f64]) {
+        let figure = in_words(ratios, |ratio| format!("{ratio:.3}"));
+        self.row(what, figure, &bound.judged(ratios, |bound| bound.to_string()));
     }
 
     /// Adds counts.
@@ -75,5 +135,23 @@ fn in_words(values: &[f64], show: impl Fn(f64) -> String) -> String {
     match order::median_interval(&sample, LEVEL) {
         Ok(interval) => format!("{median} [{}, {}]", show(interval.low), show(interval.high)),
         Err(refusal) => format!("{median} ({refusal})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_met_by_the_median_and_just_so_if_the_interval_is_on_both_sides() {
+        let judged = |bound: Bound, values: &[f64]| bound.judged(values, |bound| bound.to_string());
+        let (low, high) = ([1.0; 9], [3.0; 9]);
+        let around = [1.0, 1.0, 1.0, 1.0, 1.9, 3.0, 3.0, 3.0, 3.0];
+        assert_eq!(judged(Bound::AtMost(2.0), &low), "<= 2: met");
+        assert_eq!(judged(Bound::AtMost(2.0), &high), "<= 2: not met");
+        assert_eq!(judged(Bound::AtMost(2.0), &around), "<= 2: met, just");
+        assert_eq!(judged(Bound::AtLeast(2.0), &high), ">= 2: met");
+        assert_eq!(judged(Bound::AtLeast(2.0), &around), ">= 2: not met, just");
+        assert_eq!(judged(Bound::AtLeast(2.0), &[]), ">= 2: nothing measured");
     }
 }

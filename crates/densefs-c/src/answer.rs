@@ -1,20 +1,42 @@
 //! Results in the form that C expects.
 
-use std::mem::offset_of;
-
+use std::cell::Cell;
 use std::ffi::c_int;
+use std::mem::offset_of;
 
 use densefs_process::{Errno, Stat, time};
 
 use crate::attached::device;
+
+thread_local! {
+    /// `errno` before the last path that led out of the arena.
+    static BEFORE_OUTSIDE: Cell<c_int> = const { Cell::new(0) };
+}
 
 /// Sets `errno`; returns the -1 of a call that fails.
 #[cold]
 #[inline(never)]
 pub(crate) fn fail(errno: c_int) -> c_int {
     // SAFETY: the location is this thread's own.
-    unsafe { *libc::__errno_location() = errno };
+    let place = unsafe { &mut *libc::__errno_location() };
+    if errno == Errno::OUTSIDE.0 {
+        BEFORE_OUTSIDE.set(*place);
+    }
+    *place = errno;
     -1
+}
+
+/// Whether the call that has just failed has done so because its path leads out of the arena. Then
+/// it has not happened as far as the program knows: `errno` is again what it was before.
+#[cold]
+pub fn has_led_outside() -> bool {
+    // SAFETY: the location is this thread's own.
+    let place = unsafe { &mut *libc::__errno_location() };
+    let is_outside = *place == Errno::OUTSIDE.0;
+    if is_outside {
+        *place = BEFORE_OUTSIDE.get();
+    }
+    is_outside
 }
 
 /// 0, or -1 and `errno`.

@@ -25,6 +25,7 @@ pub mod tree_stream;
 pub mod tree_walk;
 pub mod vectors;
 
+pub use answer::has_led_outside;
 pub use arguments::set_prefix_length;
 pub use attached::{attach, attached, set_device};
 pub use attaching::{dfs_attach, dfs_detach};

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use densefs_process::{Errno, LockRange, Whence};
+use densefs_process::{Errno, LockHolder, LockRange, Whence};
 
 use crate::answer::{fail, result};
 use crate::arguments::number;
@@ -34,7 +34,8 @@ pub(crate) fn change(file: c_int, command: c_int, lock: &mut libc::flock) -> Res
         libc::F_UNLCK => None,
         _ => return Err(Errno::INVAL),
     };
-    let range = LockRange { is_of_process, ..range(&files, file, lock)? };
+    let holder = if is_of_process { LockHolder::Process } else { LockHolder::Description };
+    let range = LockRange { holder, ..range(&files, file, lock)? };
     match command {
         libc::F_GETLK | libc::F_OFD_GETLK => {
             let exclusive = exclusive.ok_or(Errno::INVAL)?;
@@ -80,7 +81,7 @@ fn range(
     let (start, end) = if lock.l_len < 0 { (end, start) } else { (start, end) };
     let start = u64::try_from(start).map_err(|_| Errno::INVAL)?;
     let end = if lock.l_len == 0 { u64::MAX } else { end.cast_unsigned() };
-    Ok(LockRange { start, end, is_of_process: true })
+    Ok(LockRange { start, end, holder: LockHolder::Process })
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "they are numbers below 4")]

@@ -16,6 +16,8 @@ use crate::{ExecError, Place};
 const PLACE: &str = "FSPRISM_DENSEFS";
 /// The device number of the mount on the prefix, in decimal; absent if there is no mount.
 const DEVICE: &str = "FSPRISM_DENSEFS_DEVICE";
+/// A descriptor by which calls are counted, in decimal.
+pub(crate) const REPORT: &str = "FSPRISM_DENSEFS_REPORT";
 /// What the dynamic loader loads before everything else.
 const PRELOAD: &str = "LD_PRELOAD";
 
@@ -91,6 +93,7 @@ impl Inherited {
             Some(device) => command.env(DEVICE, device.to_string()),
             None => command.env_remove(DEVICE),
         };
+        command.env_remove(REPORT);
     }
 }
 

@@ -99,6 +99,29 @@ pub enum ExecError {
         /// Why there is no mount.
         refusal: String,
     },
+    /// Calls are counted and traced for the whole command.
+    #[error(
+        "--report and --strict are for the first `fsprism densefs exec`, and this runs within one"
+    )]
+    WatchedWithin,
+    /// There is no mount, from which what goes past the library could be told.
+    #[error("--strict needs a mount, to tell what goes past the library, and {refusal}")]
+    NoProof {
+        /// Why there is no mount.
+        refusal: String,
+    },
+    /// The command cannot be traced.
+    #[error("--strict traces the command (ptrace), which is refused: {why}")]
+    NotTraced {
+        /// Why.
+        why: io::Error,
+    },
+    /// A call has gone past the library.
+    #[error("past the library: {what}; the command has been stopped")]
+    Slipped {
+        /// Which call.
+        what: String,
+    },
     /// The command's working directory is below the prefix, and not in the arena.
     #[error(
         "cannot stay in {working}, as the arena is seen there: {why}; make that directory in the \
@@ -151,6 +174,10 @@ impl ExecError {
             | Self::NotMade { .. }
             | Self::NoPlace(_)
             | Self::Unreached { .. }
+            | Self::WatchedWithin
+            | Self::NoProof { .. }
+            | Self::NotTraced { .. }
+            | Self::Slipped { .. }
             | Self::NoWorkingDirectory { .. } => 2,
         }
     }

@@ -22,9 +22,11 @@ mod namespace;
 mod place;
 mod point;
 mod program;
+mod report;
 mod server;
+mod strict;
+mod watched;
 
-use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -37,23 +39,30 @@ use densefs_process::DenseFs;
 
 pub use error::ExecError;
 pub use place::Place;
+pub use report::{Report, ReportedCall};
+pub use strict::Proof;
+pub use watched::{Ending, Watch, Watched};
 
 use environment::Inherited;
 use namespace::Way;
 use point::Point;
 
-/// Runs a command with its arguments in place of this process, which must have a single thread.
-/// `say` is told what the user should know before.
+/// Runs a command with its arguments in place of this process, which must have a single thread; if
+/// it is watched, as a child. `say` is told what the user should know before.
 ///
 /// # Errors
-/// [`ExecError`]; there is no other outcome.
+/// [`ExecError`]; if the command is not watched, there is no other outcome.
 pub fn exec(
     place: &Place,
     command: &[OsString],
+    watch: Watch,
     say: &mut dyn FnMut(&str),
-) -> Result<Infallible, ExecError> {
+) -> Result<Watched, ExecError> {
     let inherited = Inherited::from_environment();
     let is_inside = inherited.is_inside(place)?;
+    if is_inside && watch != Watch::default() {
+        return Err(ExecError::WatchedWithin);
+    }
     if !is_inside {
         // Everybody else who attaches it does so in silence.
         DenseFs::attach(place.arena())?.detach().map_err(|why| ExecError::Kernel {
@@ -72,6 +81,9 @@ pub fn exec(
     let (name, arguments) = command.split_first().ok_or(ExecError::NoCommand)?;
     let program = program::find(name)?;
     if device.is_none() {
+        if watch.strict {
+            return Err(ExecError::NoProof { refusal: refusal.unwrap_or_default() });
+        }
         let refusal = refusal.unwrap_or_else(|| "the command around this one has none".to_owned());
         loads::check(&program).map_err(|why| ExecError::Unreached {
             program: program.clone(),
@@ -82,6 +94,9 @@ pub fn exec(
     let mut process = Command::new(&program);
     process.arg0(name).args(arguments);
     inherited.pass_on(&mut process, place, &library, device);
+    if watch != Watch::default() {
+        return watched::run(process, watch, place);
+    }
     Err(ExecError::NotRun { name: name.clone(), why: process.exec() })
 }
 

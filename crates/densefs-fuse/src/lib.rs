@@ -6,18 +6,27 @@
 
 mod alarm;
 mod answer;
+mod attributes;
+mod channel;
 mod contested;
 mod entry;
 mod filesystem;
 mod known_inodes;
+mod lock_requests;
+mod locks;
+mod negotiation;
+mod open_files;
 mod private;
+mod protocol;
 mod server;
+mod serving;
 mod sweeper;
 
 use std::io;
-use std::num::NonZero;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use densefs_process::DenseFs;
 use fuser::{Config, MountOption, Session, SessionACL, SessionUnmounter};
@@ -26,6 +35,8 @@ use rustix::mount::UnmountFlags;
 
 pub use private::{Unserved, open_device};
 
+use channel::Channel;
+use negotiation::Negotiation;
 use server::FuseServer;
 use sweeper::sweep;
 
@@ -107,7 +118,7 @@ impl Unmounter {
 /// A mounted DenseFS, served once [`Self::serve`] is called.
 #[derive(Debug)]
 pub struct Mount {
-    session: Session<FuseServer>,
+    session: Session<Negotiation>,
     server: FuseServer,
     point: PathBuf,
 }
@@ -156,7 +167,7 @@ impl Mount {
             }
         };
         let server = FuseServer::new(files).map_err(|why| refused(io::Error::other(why)))?;
-        let session = Session::new(server.clone(), directory, &config).map_err(refused)?;
+        let session = Session::new(Negotiation, directory, &config).map_err(refused)?;
         server.files.declare_server();
         Ok(Self { session, server, point: path() })
     }
@@ -177,7 +188,9 @@ impl Mount {
         let sweeper = std::thread::spawn(move || {
             sweep(&swept.files, &swept.known, &swept.contested, &notifier);
         });
-        let ended = session.run();
+        let channel = Channel::new(session.as_fd()).map(Arc::new);
+        let ended = channel.and_then(|channel| server.answer_all(&channel));
+        drop(session);
         server.known.alarm.end();
         sweeper.join().map_err(|_| io::Error::other("the thread that sweeps has panicked"))?;
         // The process may take its time to end: it has much memory mapped.
@@ -190,8 +203,6 @@ fn config(mount_options: Vec<MountOption>, acl: SessionACL) -> Config {
     let mut config = Config::default();
     config.mount_options = mount_options;
     config.acl = acl;
-    config.n_threads = Some(std::thread::available_parallelism().map_or(1, NonZero::get));
-    config.clone_fd = true;
     config
 }
 

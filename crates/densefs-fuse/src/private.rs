@@ -16,6 +16,7 @@ use fuser::{Session, SessionACL};
 use rustix::mount::{MountFlags, mount};
 use rustix::process::{getegid, geteuid};
 
+use crate::negotiation::Negotiation;
 use crate::server::FuseServer;
 use crate::{DEVICE, Mount, config};
 
@@ -69,7 +70,7 @@ impl Unserved {
         let Self { device, point } = self;
         let server = FuseServer::new(files).map_err(io::Error::other)?;
         let all = SessionACL::All;
-        let session = Session::from_fd(server.clone(), device, all, config(Vec::new(), all))?;
+        let session = Session::from_fd(Negotiation, device, all, config(Vec::new(), all))?;
         server.files.declare_server();
         Ok(Mount { session, server, point })
     }

@@ -38,9 +38,7 @@ static ORDER: Order = Order {
 };
 
 /// What the server does with one number. How: 0 nothing; 1 return the value; 2 return the value, on
-/// the stack that the first argument points to; 3 let the kernel have the call with the value as
-/// the first argument; 4 let the kernel have the call whose number is the value; 5 like 1, but
-/// without changing registers on purpose.
+/// the stack that the first argument points to; 3 like 1, but without changing registers on purpose.
 struct Order {
     number: AtomicUsize,
     how: AtomicUsize,
@@ -49,7 +47,7 @@ struct Order {
 
 extern "C" fn serve(call: &mut SystemCall) -> Served {
     let how = ORDER.how.load(Relaxed);
-    if how == 5 && call.number == ORDER.number.load(Relaxed) {
+    if how == 3 && call.number == ORDER.number.load(Relaxed) {
         call.arguments[0] = ORDER.value.load(Relaxed);
         return Served::Yes;
     }
@@ -70,14 +68,6 @@ extern "C" fn serve(call: &mut SystemCall) -> Served {
             call.new_stack = call.arguments[0];
             call.arguments = [value; 6];
             Served::Yes
-        }
-        3 => {
-            call.arguments[0] = value;
-            Served::No
-        }
-        4 => {
-            call.number = value;
-            Served::No
         }
         _ => Served::No,
     }

@@ -1,6 +1,8 @@
 //! The arena, attached when the program first needs it.
 #![expect(unsafe_code, reason = "a system call")]
 
+use std::os::fd::IntoRawFd;
+use std::path::Path;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +17,7 @@ static IS_ATTACHED: AtomicBool = AtomicBool::new(false);
 /// Takes an arena that has been attached; returns whether it can be used.
 pub(crate) fn take(files: DenseFs) -> bool {
     files.lead_out();
-    let is_usable = make_placeholder() && densefs_c::attach(files).is_ok();
+    let is_usable = make_placeholder(files.path()) && densefs_c::attach(files).is_ok();
     IS_ATTACHED.store(is_usable, Ordering::Release);
     is_usable
 }
@@ -66,11 +68,17 @@ fn say(what: &str) {
     unsafe { raw::system_call(libc::SYS_write, arguments) };
 }
 
-/// Opens what the placeholders of all files are duplicates of.
-fn make_placeholder() -> bool {
+/// Opens what the placeholders of all files are duplicates of: the arena, which is no directory, so
+/// that calls that we do not see find nothing from there on.
+fn make_placeholder(arena: &Path) -> bool {
     let how = rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC;
-    let Ok(root) = rustix::fs::open("/", how, rustix::fs::Mode::empty()) else { return false };
-    let Ok(root) = rustix::io::fcntl_dupfd_cloexec(&root, own::lowest()) else { return false };
-    numbers::set_placeholder(std::os::fd::IntoRawFd::into_raw_fd(root));
+    let open = |path: &Path| rustix::fs::open(path, how, rustix::fs::Mode::empty());
+    // What has been handed over may have no path any more.
+    let Ok(file) = open(arena).or_else(|_| open(Path::new("/"))) else { return false };
+    let file = file.into_raw_fd();
+    let ours = raw::duplicate(file, own::lowest());
+    raw::close(file);
+    let Ok(ours @ 0..) = i32::try_from(ours) else { return false };
+    numbers::set_placeholder(ours);
     true
 }

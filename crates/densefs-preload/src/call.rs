@@ -17,7 +17,7 @@ pub(crate) struct SystemCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) enum Served {
-    /// The kernel is to execute it, with the arguments that are in the [`SystemCall`] by now.
+    /// The kernel is to execute it, as the program has made it.
     No = 0,
     /// It has been served, with the result in `arguments[0]`: what the kernel would return, so that
     /// errors are negative.

@@ -1,5 +1,7 @@
 //! What functions that serve calls decide.
 
+use std::ffi::c_int;
+
 /// What a call returned: a result, or an error number below 0.
 pub(crate) type Answer = isize;
 
@@ -10,4 +12,8 @@ pub(crate) enum Decision {
     Pass,
     /// It has been served.
     Done(Answer),
+    /// It is not about the arena, and the kernel has executed it already.
+    Executed(Answer),
+    /// It cannot be served, and fails with this error number. Programs have other ways.
+    Refused(c_int),
 }

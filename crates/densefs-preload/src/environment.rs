@@ -10,12 +10,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use crate::counting;
+
 /// The arena, and where programs find it: `ARENA:PREFIX`.
 const ARENA: &[u8] = b"FSPRISM_DENSEFS";
 /// The device number of the mounted arena.
 const DEVICE: &[u8] = b"FSPRISM_DENSEFS_DEVICE";
 /// A descriptor with what the program has taken over.
 const STATE: &[u8] = b"FSPRISM_DENSEFS_STATE";
+/// A descriptor by which calls are counted.
+const REPORT: &[u8] = b"FSPRISM_DENSEFS_REPORT";
 /// The libraries that the dynamic linker loads first.
 const PRELOAD: &[u8] = b"LD_PRELOAD";
 
@@ -26,6 +30,7 @@ pub(crate) struct Told {
     pub(crate) prefix: Vec<u8>,
     pub(crate) device: Option<u64>,
     pub(crate) state: Option<i32>,
+    pub(crate) report: Option<i32>,
     /// This library.
     library: Vec<u8>,
 }
@@ -47,12 +52,14 @@ pub(crate) unsafe fn read(environment: *mut *mut c_char) -> Option<&'static Told
     let (arena, preload) = (find(ARENA)?, find(PRELOAD)?);
     let colon = arena.iter().rposition(|&byte| byte == b':')?;
     let number = |text: Option<&[u8]>| std::str::from_utf8(text?).ok()?.parse().ok();
+    let descriptor = |name| number(find(name)).and_then(|number: u64| i32::try_from(number).ok());
     let library = preload.split(|byte| b": ".contains(byte)).next()?;
     let told = Told {
         arena: PathBuf::from(OsStr::from_bytes(&arena[..colon])),
         prefix: arena[colon + 1..].to_vec(),
         device: number(find(DEVICE)),
-        state: number(find(STATE)).and_then(|state: u64| i32::try_from(state).ok()),
+        state: descriptor(STATE),
+        report: descriptor(REPORT),
         library: library.to_vec(),
     };
     let others = preload.get(library.len() + 1..).filter(|others| !others.is_empty());
@@ -67,7 +74,7 @@ pub(crate) unsafe fn read(environment: *mut *mut c_char) -> Option<&'static Told
             }
             None => remove(environment, PRELOAD),
         }
-        for name in [ARENA, DEVICE, STATE] {
+        for name in [ARENA, DEVICE, STATE, REPORT] {
             remove(environment, name);
         }
     }
@@ -165,7 +172,7 @@ impl ForExec {
                         preload.push(b':');
                         preload.extend_from_slice(others);
                     }
-                } else if ![ARENA, DEVICE, STATE].iter().any(|name| is_named(text, name)) {
+                } else if ![ARENA, DEVICE, STATE, REPORT].iter().any(|name| is_named(text, name)) {
                     pointers.push(*place);
                 }
                 place = place.add(1);
@@ -173,7 +180,10 @@ impl ForExec {
         }
         let arena = [told.arena.as_os_str().as_bytes(), b":", &told.prefix].concat();
         let mut variables = vec![variable(PRELOAD, &preload)?, variable(ARENA, &arena)?];
-        let numbers = [(DEVICE, told.device), (STATE, state.map(|state| state as u64))];
+        let report = told.report.filter(|&report| report == counting::number());
+        let descriptor = |number: Option<i32>| number.map(|number| number as u64);
+        let numbers =
+            [(DEVICE, told.device), (STATE, descriptor(state)), (REPORT, descriptor(report))];
         for (name, number) in numbers {
             if let Some(number) = number {
                 variables.push(variable(name, number.to_string().as_bytes())?);

@@ -11,10 +11,12 @@
 
 mod arena;
 mod call;
+mod counting;
 mod decision;
 mod environment;
 mod exec;
 mod inside;
+mod limits;
 mod links;
 mod mount;
 mod numbers;

@@ -9,6 +9,7 @@
 //! kernel's, which then gets the lowest number, as POSIX demands.
 
 use std::ffi::c_int;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 use crate::raw;
@@ -19,29 +20,64 @@ const NUMBERS: usize = 1 << 16;
 /// Numbers below this are kept for reuse.
 const REUSED: c_int = 64;
 
-/// The arena's descriptor for each number, plus 1; 0 if the number does not stand for one.
-static DESCRIPTORS: [AtomicU32; NUMBERS] = [const { AtomicU32::new(0) }; NUMBERS];
-/// The highest number that has ever stood for one.
-static HIGHEST: AtomicI32 = AtomicI32::new(-1);
-/// Closed numbers whose placeholders are kept, one bit each.
-static KEPT: AtomicU64 = AtomicU64::new(0);
-/// Whether the kernel may have a free number below those that are kept.
-static MAY_BE_LOWER: AtomicBool = AtomicBool::new(false);
-/// What placeholders are duplicates of.
-static PLACEHOLDER: AtomicI32 = AtomicI32::new(-1);
+/// What all calls on descriptors look at, mostly at the first line of it.
+#[repr(C, align(64))]
+struct Numbers {
+    /// Whether calls do not take the short way of [`crate::symbols`].
+    take_the_long_way: AtomicBool,
+    /// The arena's descriptor for each number, plus 1; 0 if the number does not stand for one.
+    descriptors: [AtomicU32; NUMBERS],
+}
+
+static ALL: Numbers = Numbers {
+    take_the_long_way: AtomicBool::new(false),
+    descriptors: [const { AtomicU32::new(0) }; NUMBERS],
+};
+
+/// Everything else, in one cache line.
+#[repr(C, align(64))]
+struct Common {
+    /// Closed numbers whose placeholders are kept, one bit each.
+    kept: AtomicU64,
+    /// The highest number that has ever stood for a file in the arena.
+    highest: AtomicI32,
+    /// What placeholders are duplicates of.
+    placeholder: AtomicI32,
+    /// Whether the kernel may have a free number below one that is kept, or will be when the program
+    /// closes it.
+    may_be_lower: AtomicBool,
+}
+
+static COMMON: Common = Common {
+    kept: AtomicU64::new(0),
+    highest: AtomicI32::new(-1),
+    placeholder: AtomicI32::new(-1),
+    may_be_lower: AtomicBool::new(false),
+};
 
 /// Sets what placeholders are duplicates of.
 pub(crate) fn set_placeholder(descriptor: c_int) {
-    PLACEHOLDER.store(descriptor, Ordering::Relaxed);
+    COMMON.placeholder.store(descriptor, Ordering::Relaxed);
 }
 
 /// That descriptor.
 pub(crate) fn placeholder() -> c_int {
-    PLACEHOLDER.load(Ordering::Relaxed)
+    COMMON.placeholder.load(Ordering::Relaxed)
+}
+
+/// Whether calls do not take the short way of [`crate::symbols`].
+#[inline(always)]
+pub(crate) fn take_the_long_way() -> bool {
+    ALL.take_the_long_way.load(Ordering::Relaxed)
+}
+
+/// Has all calls take the long way.
+pub(crate) fn close_the_short_way() {
+    ALL.take_the_long_way.store(true, Ordering::Relaxed);
 }
 
 fn slot(number: c_int) -> Option<&'static AtomicU32> {
-    DESCRIPTORS.get(usize::try_from(number).ok()?)
+    ALL.descriptors.get(usize::try_from(number).ok()?)
 }
 
 /// The arena's descriptor that a number stands for.
@@ -53,27 +89,33 @@ pub(crate) fn inside(number: c_int) -> Option<c_int> {
 
 /// Whether a number is free as far as the program knows, and its placeholder is kept.
 pub(crate) fn is_kept(number: c_int) -> bool {
-    (0..REUSED).contains(&number) && KEPT.load(Ordering::Relaxed) & 1 << number != 0
+    (0..REUSED).contains(&number) && COMMON.kept.load(Ordering::Relaxed) & 1 << number != 0
 }
 
 fn note(number: c_int, descriptor: c_int) {
     if let Some(slot) = slot(number) {
         slot.store(descriptor.cast_unsigned() + 1, Ordering::Relaxed);
-        HIGHEST.fetch_max(number, Ordering::Relaxed);
+        if number > COMMON.highest.load(Ordering::Relaxed) {
+            COMMON.highest.fetch_max(number, Ordering::Relaxed);
+        }
     }
 }
 
-/// Takes a number that is kept, if it is below all that the kernel has.
+/// Takes the lowest number that is kept and in this range.
 #[inline]
-fn take_kept(below: c_int) -> Option<c_int> {
-    let mut kept = KEPT.load(Ordering::Relaxed);
+fn take_kept(range: Range<c_int>) -> Option<c_int> {
+    if range.start >= REUSED {
+        return None;
+    }
+    let mut kept = COMMON.kept.load(Ordering::Relaxed);
     loop {
-        let lowest = kept.trailing_zeros().cast_signed();
-        if lowest >= below.min(REUSED) {
+        let lowest = (kept & u64::MAX << range.start.max(0)).trailing_zeros().cast_signed();
+        if lowest >= range.end.min(REUSED) {
             return None;
         }
         let without = kept & !(1 << lowest);
-        match KEPT.compare_exchange_weak(kept, without, Ordering::Relaxed, Ordering::Relaxed) {
+        let order = Ordering::Relaxed;
+        match COMMON.kept.compare_exchange_weak(kept, without, order, order) {
             Ok(_) => return Some(lowest),
             Err(now) => kept = now,
         }
@@ -83,38 +125,70 @@ fn take_kept(below: c_int) -> Option<c_int> {
 /// Gives a descriptor of the arena the lowest free number; an error is negative.
 #[inline]
 pub(crate) fn add(descriptor: c_int) -> isize {
-    if !MAY_BE_LOWER.load(Ordering::Relaxed)
-        && let Some(number) = take_kept(REUSED)
+    add_from(descriptor, 0)
+}
+
+/// Gives a descriptor of the arena the lowest free number from `lowest` on.
+#[inline]
+pub(crate) fn add_from(descriptor: c_int, lowest: c_int) -> isize {
+    if !COMMON.may_be_lower.load(Ordering::Relaxed)
+        && let Some(number) = take_kept(lowest..REUSED)
     {
         note(number, descriptor);
         return number as isize;
     }
-    add_by_kernel(descriptor)
+    add_by_kernel(descriptor, lowest)
 }
 
 #[cold]
 #[inline(never)]
-fn add_by_kernel(descriptor: c_int) -> isize {
-    let made = raw::duplicate(placeholder(), 0);
-    let number = c_int::try_from(made).unwrap_or(-1);
-    let kept = take_kept(if number < 0 { REUSED } else { number });
-    match kept {
-        Some(kept) => {
-            if number >= 0 {
-                raw::close(number);
-                MAY_BE_LOWER.store(false, Ordering::Relaxed);
-            }
-            note(kept, descriptor);
-            kept as isize
+fn add_by_kernel(descriptor: c_int, lowest: c_int) -> isize {
+    let made = raw::duplicate(placeholder(), lowest);
+    let number = match c_int::try_from(made) {
+        Ok(number @ 0..) => number,
+        // All are taken, but perhaps for those that are kept.
+        _ if made == -(libc::EMFILE as isize) => REUSED,
+        _ => return made,
+    };
+    let Some(kept) = take_kept(lowest..number) else {
+        if lowest > 0 {
+            note_lower(number);
         }
-        None => finish(made, descriptor),
+        return finish(made, descriptor);
+    };
+    if made >= 0 {
+        keep(number);
+    }
+    if lowest == 0 && are_all_below(number) {
+        COMMON.may_be_lower.store(false, Ordering::Relaxed);
+    }
+    note(kept, descriptor);
+    kept as isize
+}
+
+/// Whether this number is above all that are kept or will be.
+fn are_all_below(number: c_int) -> bool {
+    let kept = || COMMON.kept.load(Ordering::Relaxed);
+    let highest = COMMON.highest.load(Ordering::Relaxed);
+    number >= REUSED - 1 || number > highest && kept() & u64::MAX << (number + 1) == 0
+}
+
+/// Notes that the kernel may have a free number below this one.
+#[inline(always)]
+fn note_lower(number: c_int) {
+    if number < REUSED && !COMMON.may_be_lower.load(Ordering::Relaxed) {
+        COMMON.may_be_lower.store(true, Ordering::Relaxed);
     }
 }
 
-/// Gives a descriptor of the arena the lowest free number from `lowest` on.
-pub(crate) fn add_from(descriptor: c_int, lowest: c_int) -> isize {
-    release();
-    finish(raw::duplicate(placeholder(), lowest), descriptor)
+/// Keeps a number, at which there is a placeholder, for another file.
+#[inline(always)]
+fn keep(number: c_int) {
+    if number < REUSED {
+        COMMON.kept.fetch_or(1 << number, Ordering::Relaxed);
+    } else {
+        raw::close(number);
+    }
 }
 
 /// Notes what the kernel's answer, a number or an error, stands for.
@@ -133,6 +207,7 @@ fn finish(made: isize, descriptor: c_int) -> isize {
 
 /// Notes that a number, at which there is a placeholder, stands for a descriptor of the arena.
 pub(crate) fn adopt(number: c_int, descriptor: c_int) {
+    note_lower(number);
     note(number, descriptor);
 }
 
@@ -144,6 +219,7 @@ pub(crate) fn add_at(descriptor: c_int, number: c_int) -> isize {
         return -(libc::EBADF as isize);
     }
     forget(number);
+    note_lower(number);
     let arguments = [placeholder(), number, libc::O_CLOEXEC].map(raw::number);
     let [from, to, how] = arguments;
     // SAFETY: the program wants this number replaced.
@@ -154,20 +230,18 @@ pub(crate) fn add_at(descriptor: c_int, number: c_int) -> isize {
 /// Frees a number; returns what it stood for. Its placeholder is kept for another file.
 #[inline]
 pub(crate) fn free(number: c_int) -> Option<c_int> {
-    let descriptor = slot(number)?.swap(0, Ordering::Relaxed).checked_sub(1)?;
-    if number < REUSED {
-        KEPT.fetch_or(1 << number, Ordering::Relaxed);
-    } else {
-        raw::close(number);
-        MAY_BE_LOWER.store(true, Ordering::Relaxed);
-    }
+    let slot = slot(number)?;
+    // Looking takes less time than taking, if there is nothing.
+    slot.load(Ordering::Relaxed).checked_sub(1)?;
+    let descriptor = slot.swap(0, Ordering::Relaxed).checked_sub(1)?;
+    keep(number);
     Some(descriptor.cast_signed())
 }
 
 /// Forgets a number that the kernel gives another meaning; returns what it stood for.
 pub(crate) fn forget(number: c_int) -> Option<c_int> {
     if (0..REUSED).contains(&number) {
-        KEPT.fetch_and(!(1 << number), Ordering::Relaxed);
+        COMMON.kept.fetch_and(!(1 << number), Ordering::Relaxed);
     }
     let descriptor = slot(number)?.swap(0, Ordering::Relaxed).checked_sub(1)?;
     Some(descriptor.cast_signed())
@@ -176,7 +250,7 @@ pub(crate) fn forget(number: c_int) -> Option<c_int> {
 /// Gives the numbers that are kept back to the kernel, which is about to need the lowest free one.
 #[inline(always)]
 pub(crate) fn release() {
-    if KEPT.load(Ordering::Relaxed) != 0 {
+    if COMMON.kept.load(Ordering::Relaxed) != 0 {
         release_kept();
     }
 }
@@ -184,26 +258,24 @@ pub(crate) fn release() {
 #[cold]
 #[inline(never)]
 fn release_kept() {
-    let mut kept = KEPT.swap(0, Ordering::Relaxed);
+    let mut kept = COMMON.kept.swap(0, Ordering::Relaxed);
     while kept != 0 {
         let number = kept.trailing_zeros().cast_signed();
         kept &= kept - 1;
         raw::close(number);
     }
-    MAY_BE_LOWER.store(true, Ordering::Relaxed);
+    COMMON.may_be_lower.store(true, Ordering::Relaxed);
 }
 
 /// Notes that the program has closed a number of the kernel's.
 #[inline(always)]
-pub(crate) fn closed_outside() {
-    if !MAY_BE_LOWER.load(Ordering::Relaxed) {
-        MAY_BE_LOWER.store(true, Ordering::Relaxed);
-    }
+pub(crate) fn closed_outside(number: c_int) {
+    note_lower(number);
 }
 
 /// All numbers that stand for files in the arena, with the arena's descriptors.
 pub(crate) fn all() -> impl Iterator<Item = Numbered> {
-    (0..=HIGHEST.load(Ordering::Relaxed))
+    (0..=COMMON.highest.load(Ordering::Relaxed))
         .filter_map(|number| inside(number).map(|descriptor| Numbered { number, descriptor }))
 }
 

@@ -68,12 +68,30 @@ fn place_of_itself(descriptor: c_int) -> Place {
 #[inline(always)]
 unsafe fn unusual(path: *const c_char) -> Place {
     // SAFETY: the first byte is a slash, so there is a second one.
-    let may_name_open_file = matches!(unsafe { *path.add(1) }.cast_unsigned(), b'p' | b'd');
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        if !may_name_open_file && !prefix::may_be_spelled_by(path) {
-            return Place::Outside;
-        }
-        links::place_of_unusual(std::ffi::CStr::from_ptr(path))
+    // It may name an open file, or spell the prefix in a way that the text does not show.
+    let is_usual = match unsafe { *path.add(1) }.cast_unsigned() {
+        // SAFETY: guaranteed by the caller.
+        b'p' | b'd' if unsafe { may_name_open_file(path) } => false,
+        // SAFETY: guaranteed by the caller.
+        _ => unsafe { !prefix::may_be_spelled_by(path) },
+    };
+    if is_usual {
+        return Place::Outside;
     }
+    // SAFETY: guaranteed by the caller.
+    links::place_of_unusual(unsafe { std::ffi::CStr::from_ptr(path) })
+}
+
+/// Whether a path begins as the names of open files do: `/dev/fd/3`, `/dev/stdin`,
+/// `/proc/self/fd/3` and so on.
+///
+/// # Safety
+/// It must be a C string.
+#[inline(always)]
+unsafe fn may_name_open_file(path: *const c_char) -> bool {
+    let begins = |name: &[u8]| {
+        // SAFETY: all bytes before this one were equal, so that the string has not ended.
+        (0..name.len()).all(|at| unsafe { *path.add(at) }.cast_unsigned() == name[at])
+    };
+    begins(b"/proc/") || begins(b"/dev/fd") || begins(b"/dev/std")
 }

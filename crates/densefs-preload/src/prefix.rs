@@ -16,6 +16,8 @@ struct Prefix {
     length: AtomicU32,
     /// Whether the working directory is in the arena.
     is_working_inside: AtomicBool,
+    /// Whether calls do not take the short way of [`crate::symbols`].
+    take_the_long_way: AtomicBool,
     text: UnsafeCell<[u8; PREFIX_MAX]>,
 }
 
@@ -25,6 +27,7 @@ unsafe impl Sync for Prefix {}
 static PREFIX: Prefix = Prefix {
     length: AtomicU32::new(0),
     is_working_inside: AtomicBool::new(false),
+    take_the_long_way: AtomicBool::new(false),
     text: UnsafeCell::new([0; PREFIX_MAX]),
 };
 
@@ -69,6 +72,17 @@ pub(crate) fn is_working_inside() -> bool {
 /// Notes whether the working directory is in the arena.
 pub(crate) fn set_working_inside(is_inside: bool) {
     PREFIX.is_working_inside.store(is_inside, Ordering::Relaxed);
+}
+
+/// Whether calls do not take the short way of [`crate::symbols`].
+#[inline(always)]
+pub(crate) fn take_the_long_way() -> bool {
+    PREFIX.take_the_long_way.load(Ordering::Relaxed)
+}
+
+/// Has all calls take the long way.
+pub(crate) fn close_the_short_way() {
+    PREFIX.take_the_long_way.store(true, Ordering::Relaxed);
 }
 
 /// What follows the prefix in an absolute path: a path in the arena; none if the path does not

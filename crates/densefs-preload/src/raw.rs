@@ -48,6 +48,16 @@ pub(crate) fn int(argument: usize) -> c_int {
     int
 }
 
+/// Does something with the path of the kernel's working directory, which is empty if it has none.
+pub(crate) fn with_working_directory<T>(act: impl FnOnce(&[u8]) -> T) -> T {
+    let mut path = [0_u8; libc::PATH_MAX as usize];
+    let arguments = [path.as_mut_ptr().expose_provenance(), path.len(), 0, 0, 0, 0];
+    // SAFETY: there is room.
+    let length = unsafe { system_call(libc::SYS_getcwd, arguments) };
+    let end = usize::try_from(length).ok().and_then(|length| length.checked_sub(1));
+    act(end.and_then(|end| path.get(..end)).unwrap_or_default())
+}
+
 /// Closes a descriptor.
 pub(crate) fn close(descriptor: c_int) {
     // SAFETY: the caller owns it.

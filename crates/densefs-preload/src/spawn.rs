@@ -11,7 +11,7 @@ use std::ffi::{c_int, c_long};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::call::SystemCall;
-use crate::decision::Decision::{self, Done, Pass};
+use crate::decision::Decision::{self, Executed, Pass, Refused};
 use crate::outcome::error;
 use crate::{own, raw};
 
@@ -100,7 +100,7 @@ fn pipe() -> Result<[c_int; 2], isize> {
 pub(crate) fn spawn(call: &mut SystemCall, request: &Request) -> Decision {
     let [reads, writes] = match pipe() {
         Ok(ends) => ends,
-        Err(why) => return Done(why),
+        Err(why) => return Executed(why),
     };
     // SAFETY: the child does what the program wants it to.
     match unsafe { libc::fork() } {
@@ -108,14 +108,14 @@ pub(crate) fn spawn(call: &mut SystemCall, request: &Request) -> Decision {
             raw::close(reads);
             raw::close(writes);
             // SAFETY: the location is this thread's own.
-            Done(error(unsafe { *libc::__errno_location() }))
+            Executed(error(unsafe { *libc::__errno_location() }))
         }
         0 => {
             raw::close(reads);
             FAILURES.store(writes, Ordering::Relaxed);
             own::set_pipe(writes);
             call.new_stack = request.stack;
-            Done(0)
+            Executed(0)
         }
         child => {
             raw::close(writes);
@@ -126,9 +126,9 @@ pub(crate) fn spawn(call: &mut SystemCall, request: &Request) -> Decision {
                 Some(why) if request.stack != 0 => {
                     // SAFETY: nobody else knows of this child.
                     unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
-                    Done(error(why))
+                    Executed(error(why))
                 }
-                _ => Done(child as isize),
+                _ => Executed(child as isize),
             }
         }
     }
@@ -170,7 +170,7 @@ pub(crate) fn fork(call: &mut SystemCall, request: &Request) -> Decision {
     if request.stack != 0 {
         if call.number as c_long == libc::SYS_clone3 {
             // Programs fall back on clone.
-            return Done(error(libc::ENOSYS));
+            return Refused(libc::ENOSYS);
         }
         // The child goes on here, and is given its stack when it returns.
         arguments[1] = 0;
@@ -187,5 +187,5 @@ pub(crate) fn fork(call: &mut SystemCall, request: &Request) -> Decision {
     } else {
         densefs_process::fork::in_parent();
     }
-    Done(made)
+    Executed(made)
 }

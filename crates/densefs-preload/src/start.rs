@@ -1,10 +1,10 @@
 //! What happens when the library is loaded.
 #![expect(unsafe_code, reason = "the dynamic linker calls us")]
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{CString, c_char, c_int};
 
 use crate::environment::{self, Told};
-use crate::{arena, exec, own, prefix, raw, serve, signals, sites, ways_in};
+use crate::{arena, counting, exec, limits, own, prefix, raw, serve, signals, sites, ways_in};
 
 /// The dynamic linker calls this before the program begins.
 #[used]
@@ -30,6 +30,10 @@ extern "C" fn start(_: c_int, _: *mut *mut c_char, environment: *mut *mut c_char
         return arena::without_library(told, "its prefix is too long");
     }
     ways_in::note(&told.prefix);
+    if let Some(report) = told.report {
+        counting::start(report);
+    }
+    limits::read();
     densefs_c::set_prefix_length(told.prefix.len());
     if let Some(device) = told.device {
         densefs_c::set_device(device);
@@ -38,21 +42,18 @@ extern "C" fn start(_: c_int, _: *mut *mut c_char, environment: *mut *mut c_char
         take_over(told, state);
     }
     if !prefix::is_working_inside() {
-        enter_working_directory();
+        raw::with_working_directory(enter_working_directory);
     }
 }
 
 /// Makes the working directory the arena's own, if the program was started in the mounted arena.
-fn enter_working_directory() {
-    let mut path = [0_u8; libc::PATH_MAX as usize];
-    let arguments = [path.as_mut_ptr().expose_provenance(), path.len(), 0, 0, 0, 0];
-    // SAFETY: there is room.
-    let length = unsafe { raw::system_call(libc::SYS_getcwd, arguments) };
-    // SAFETY: the kernel ends it with a zero.
-    let Some(inside) = (unsafe { prefix::strip(path.as_ptr().cast()) }).filter(|_| length > 0)
-    else {
+fn enter_working_directory(path: &[u8]) {
+    let Ok(path) = CString::new(path) else { return };
+    if path.as_bytes().first() != Some(&b'/') {
         return;
-    };
+    }
+    // SAFETY: it is a C string.
+    let Some(inside) = (unsafe { prefix::strip(path.as_ptr()) }) else { return };
     // SAFETY: it is a C string.
     if arena::attach() && unsafe { densefs_c::names::dfs_chdir(inside) } == 0 {
         prefix::set_working_inside(true);

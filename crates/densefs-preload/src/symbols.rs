@@ -11,14 +11,14 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use densefs_c::{attributes, files, names};
+use densefs_c::{attributes, files, has_led_outside, names};
 use libc::{mode_t, off_t, size_t, ssize_t};
 
 use crate::inside::{Inside, Place};
 use crate::place::place;
-use crate::serve::{close_inside, open_inside};
+use crate::serve::{give_number, open_otherwise};
 use crate::signals::held;
-use crate::{numbers, outcome};
+use crate::{numbers, prefix};
 
 /// A function of the C library that is behind ours.
 struct Next {
@@ -51,21 +51,11 @@ impl Next {
     }
 }
 
-/// What a call of the library returned, unless the path leads out of the arena: then `errno` is as
-/// it was before.
+/// What a call of the library returned, unless the path leads out of the arena.
 #[inline(always)]
 fn unless_outside(act: impl FnOnce() -> c_int) -> Option<c_int> {
-    // SAFETY: the location is this thread's own.
-    unsafe {
-        let errno = libc::__errno_location();
-        let before = *errno;
-        let done = held(act);
-        if done == -1 && *errno == densefs_process::Errno::OUTSIDE.0 {
-            *errno = before;
-            return None;
-        }
-        Some(done)
-    }
+    let done = held(act);
+    if done == -1 && has_led_outside() { None } else { Some(done) }
 }
 
 /// Sets `errno` from an answer of the kernel's form.
@@ -132,19 +122,29 @@ unsafe fn open_at(
     // SAFETY: guaranteed by the caller.
     unsafe {
         let inside = inside(directory, path)?;
-        match open_inside(inside, how, mode) {
-            OUTSIDE => None,
-            answer => Some(from_answer(answer)),
+        match held(|| files::dfs_openat(inside.directory, inside.path, how, mode)) {
+            -1 => not_opened(inside, how, mode),
+            descriptor => Some(from_answer(give_number(descriptor))),
         }
     }
 }
 
-const OUTSIDE: isize = outcome::error(densefs_process::Errno::OUTSIDE.0);
+/// What else can be done about a file that the library has not opened.
+#[cold]
+#[inline(never)]
+fn not_opened(inside: Inside, how: c_int, mode: mode_t) -> Option<c_int> {
+    if has_led_outside() {
+        return None;
+    }
+    // SAFETY: the location is this thread's own.
+    let why = unsafe { *libc::__errno_location() };
+    Some(open_otherwise(inside, how, mode, why).map_or(-1, from_answer))
+}
 
 /// Where a path leads in the arena; none if it leads elsewhere, or needs care.
 #[inline(always)]
 unsafe fn inside(directory: c_int, path: *const c_char) -> Option<Inside> {
-    if path.is_null() {
+    if path.is_null() || prefix::take_the_long_way() {
         return None;
     }
     // SAFETY: guaranteed by the caller.
@@ -171,7 +171,8 @@ unsafe fn stat_at(
 /// Does something with a file of the arena.
 #[inline(always)]
 fn with<T>(number: c_int, act: impl FnOnce(c_int) -> T) -> Option<T> {
-    numbers::inside(number).map(|file| held(|| act(file)))
+    let file = numbers::inside(number).filter(|_| !numbers::take_the_long_way());
+    file.map(|file| held(|| act(file)))
 }
 
 const NO_FOLLOW: c_int = libc::AT_SYMLINK_NOFOLLOW;
@@ -194,7 +195,11 @@ functions! {
         open_at(HERE, path, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC, mode)
     }
     fn close(number: c_int) -> c_int {
-        close_inside(number).map(from_answer)
+        if numbers::take_the_long_way() {
+            None
+        } else {
+            numbers::free(number).map(|file| held(|| files::dfs_close(file)))
+        }
     }
     fn read(number: c_int, into: *mut c_void, count: size_t) -> ssize_t {
         with(number, |file| files::dfs_read(file, into, count))

@@ -345,6 +345,13 @@ impl Attachment {
         alive.map(|record| Role::from_record(&self.arena(), self.shape, record)).collect()
     }
 
+    /// Whether another live process serves a mount.
+    pub(crate) fn is_served_by_others(&self) -> bool {
+        let others = (0..self.shape.processes()).filter(|&record| record != self.record());
+        let role = |record| Role::from_record(&self.arena(), self.shape, record);
+        others.filter(|&record| role(record) == Role::Server).any(|record| self.is_alive(record))
+    }
+
     /// Notes in a record what its process is.
     pub(crate) fn set_role(&self, record: u32, role: Role) {
         if let Ok(line) = self.shape.record(record).and_then(|at| self.arena().line(at)) {

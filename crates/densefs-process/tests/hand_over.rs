@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use densefs_process::{
-    ArenaError, Base, DenseFs, Errno, HandOver, LockRange, NewArena, Whence, flags, make,
+    ArenaError, Base, DenseFs, Errno, HandOver, LockHolder, LockRange, NewArena, Whence, flags,
+    make,
 };
 
 /// What the programs get by their environment.
@@ -20,8 +21,9 @@ const GIVEN: &str = "DENSEFS_HAND_OVER_GIVEN";
 const TIMES: &str = "DENSEFS_HAND_OVER_TIMES";
 
 const CREATE: u32 = flags::READ_WRITE | flags::CREATE;
-const LOCKED: LockRange = LockRange { start: 10, end: 20, is_of_process: true };
-const LOCKED_BY_DESCRIPTION: LockRange = LockRange { start: 30, end: 40, is_of_process: false };
+const LOCKED: LockRange = LockRange { start: 10, end: 20, holder: LockHolder::Process };
+const LOCKED_BY_DESCRIPTION: LockRange =
+    LockRange { start: 30, end: 40, holder: LockHolder::Description };
 const LINE: &str = "it says: ";
 /// How long to wait for what only takes moments.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -225,7 +227,7 @@ impl Other {
             done
         };
         assert_eq!(try_range(self.kept, LOCKED), result(has_kept));
-        let of_description = LockRange { is_of_process: false, ..LOCKED };
+        let of_description = LockRange { holder: LockHolder::Description, ..LOCKED };
         assert_eq!(try_range(self.kept, of_description), result(has_kept));
         assert_eq!(try_range(self.flocked, LOCKED_BY_DESCRIPTION), result(has_flocked));
         assert_eq!(files.lock(self.flocked, Some(true), false), result(has_flocked));

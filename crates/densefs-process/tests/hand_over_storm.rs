@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use densefs_process::{Base, DenseFs, Errno, LockRange, NewArena, Whence, flags, make};
+use densefs_process::{Base, DenseFs, Errno, LockHolder, LockRange, NewArena, Whence, flags, make};
 
 use random::Random;
 
@@ -24,7 +24,7 @@ const NAME: &str = "DENSEFS_EXEC_STORM_NAME";
 const GIVEN: &str = "DENSEFS_EXEC_STORM_GIVEN";
 
 const CREATE: u32 = flags::READ_WRITE | flags::CREATE;
-const RANGE: LockRange = LockRange { start: 0, end: 1, is_of_process: true };
+const RANGE: LockRange = LockRange { start: 0, end: 1, holder: LockHolder::Process };
 
 /// A generation of programs in one process.
 #[test]

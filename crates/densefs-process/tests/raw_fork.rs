@@ -5,11 +5,13 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use densefs_process::{Base, DenseFs, Errno, LockRange, NewArena, Whence, flags, fork, make};
+use densefs_process::{
+    Base, DenseFs, Errno, LockHolder, LockRange, NewArena, Whence, flags, fork, make,
+};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 const CREATE: u32 = flags::READ_WRITE | flags::CREATE;
-const RANGE: LockRange = LockRange { start: 0, end: 1, is_of_process: true };
+const RANGE: LockRange = LockRange { start: 0, end: 1, holder: LockHolder::Process };
 
 /// How often a hook found that this thread had prepared, and how often that it had not.
 static PREPARED: AtomicU32 = AtomicU32::new(0);

@@ -53,6 +53,7 @@ errno! {
     RANGE = 34, "Numerical result out of range";
     NAMETOOLONG = 36, "File name too long";
     NOLCK = 37, "No locks available";
+    NOSYS = 38, "Function not implemented";
     NOTEMPTY = 39, "Directory not empty";
     LOOP = 40, "Too many levels of symbolic links";
     NODATA = 61, "No data available";

@@ -65,7 +65,7 @@ mod world;
 
 pub use arena::Arena;
 pub use content::{MappedRun, SIZE_MAX, SeekTarget};
-pub use descriptors::{MapAccess, MappedFile, Whence, flags};
+pub use descriptors::{MapAccess, MappedFile, RangeHolder, Whence, flags};
 pub use errno::Errno;
 pub use extended::SetAttribute;
 pub use file_locks::{FileLock, LockOwner};

@@ -15,13 +15,18 @@ use std::ptr;
 mod processes;
 mod refused;
 mod signals;
+mod trace;
 
 pub use processes::{
-    close_all_but, die_with_parent, duplicate_onto, fork_blocking_signals, processor_time_of,
+    close_all_but, die_with_parent, duplicate_onto, fork, fork_blocking_signals, processor_time_of,
     unshare_mounts, unshare_user_and_mounts, unshare_working_directory,
 };
 pub use refused::refused_call;
-pub use signals::stop_then_end;
+pub use signals::{end_by, leave_signals_to, stop_then_end};
+pub use trace::{
+    PendingCall, Traced, go_on, pending_call, read_memory, stay_stopped, stop_at, trace,
+    wait_for_traced,
+};
 
 const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;
 const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;

@@ -65,6 +65,25 @@ pub fn fork_blocking_signals(body: impl FnOnce() -> i32) -> io::Result<Pid> {
     if pid > 0 { Pid::from_raw(pid).ok_or(error) } else { Err(error) }
 }
 
+/// Forks; the child runs `body` and exits with the value that it returns.
+///
+/// The caller must ensure that the process is single-threaded, so that no lock is held by a thread
+/// that does not exist in the child.
+///
+/// # Errors
+/// If there can be no further process.
+pub fn fork(body: impl FnOnce() -> i32) -> io::Result<Pid> {
+    // SAFETY: in a single-threaded process, the child may do whatever the parent may.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let status = catch_unwind(AssertUnwindSafe(body)).unwrap_or(101);
+        // SAFETY: exits at once; the parent's buffers and exit handlers are not the child's to run.
+        unsafe { libc::_exit(status) };
+    }
+    checked(pid)?;
+    Pid::from_raw(pid).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
 /// Closes every descriptor from 3 up except those in `kept`.
 pub fn close_all_but(kept: &[BorrowedFd<'_>]) {
     let mut numbers: Vec<u32> = kept.iter().map(|fd| fd.as_raw_fd().cast_unsigned()).collect();

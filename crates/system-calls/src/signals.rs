@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use rustix::process::Pid;
 use rustix::time::{ClockId, clock_gettime};
 use signal_hook::low_level::{exit, register};
 
@@ -33,6 +34,41 @@ pub fn stop_then_end(signals: &[i32], stop: &Arc<AtomicBool>, status: i32) -> io
         unsafe { register(signal, handle) }?;
     }
     Ok(())
+}
+
+/// Leaves signals to a child that does this process's work: those that a terminal sends to both are
+/// ignored here, and those that ask for an end are passed on to it.
+///
+/// # Errors
+/// If a handler cannot be installed.
+pub fn leave_signals_to(child: Pid) -> io::Result<()> {
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: the handler does nothing.
+        unsafe { register(signal, || ()) }?;
+    }
+    for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2] {
+        let pass_on = move || {
+            // SAFETY: kill(2) takes no pointers.
+            unsafe { libc::kill(child.as_raw_nonzero().get(), signal) };
+        };
+        // SAFETY: kill(2) is async-signal-safe.
+        unsafe { register(signal, pass_on) }?;
+    }
+    Ok(())
+}
+
+/// Ends this process as a signal does. Those that it could not be ended by are told by the exit
+/// status, as shells do.
+pub fn end_by(signal: i32) -> ! {
+    // A core has been written already.
+    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    rustix::process::setrlimit(rustix::process::Resource::Core, none).ok();
+    // SAFETY: the default action takes the place of whatever handler there is.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+    exit(128_i32.saturating_add(signal))
 }
 
 #[expect(clippy::cast_sign_loss, reason = "this clock has no negative times")]

@@ -1,6 +1,7 @@
 //! Library calls of DenseFS, made by a C program, against system calls on tmpfs.
 
 mod instructions;
+pub(crate) mod programs;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -71,35 +72,51 @@ fn built() -> anyhow::Result<PathBuf> {
     built.context("the library is not built: use make densefs")
 }
 
-/// Compiles a program that calls the library.
-fn compile(work: &Path, name: &str, source: &str) -> anyhow::Result<PathBuf> {
-    let built = built()?;
+/// What a program calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Calls {
+    /// The C library. `AS_IT_IS` is defined.
+    System,
+    /// The library of DenseFS.
+    Library,
+}
+
+/// Compiles a program.
+fn compile(work: &Path, name: &str, source: &str, calls: Calls) -> anyhow::Result<PathBuf> {
     let (text, program) = (work.join(name).with_extension("c"), work.join(name));
     std::fs::write(&text, source)?;
-    let compiled = Command::new("cc")
-        .args(["-O2", "-Wall", "-Wno-unused-result", "-D_GNU_SOURCE", "-I"])
-        .arg(built.join("include"))
-        .arg(&text)
-        .arg("-o")
-        .arg(&program)
-        .arg("-L")
-        .arg(built.join("lib"))
-        .arg("-ldensefs")
-        .status()?;
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O2", "-Wall", "-Wno-unused-result", "-D_GNU_SOURCE"]);
+    compiler.arg(&text).arg("-o").arg(&program);
+    match calls {
+        Calls::System => compiler.arg("-DAS_IT_IS"),
+        Calls::Library => {
+            let built = built()?;
+            compiler.arg("-I").arg(built.join("include"));
+            compiler.arg("-L").arg(built.join("lib")).arg("-ldensefs")
+        }
+    };
+    let compiled = compiler.status()?;
     anyhow::ensure!(compiled.success(), "cc could not compile the program {name}");
     Ok(program)
 }
 
 /// Makes an arena for a program.
 fn new_arena(work: &Path) -> anyhow::Result<PathBuf> {
-    let (arena, root) = (work.join("arena"), DenseFs::new_root(0o755));
-    make(&arena, &NewArena { overwrites: true, ..NewArena::new(ARENA_BYTES, root) })?;
+    let arena = work.join("arena");
+    make_arena(&arena, ARENA_BYTES)?;
     Ok(arena)
+}
+
+fn make_arena(arena: &Path, bytes: u64) -> anyhow::Result<()> {
+    let root = DenseFs::new_root(0o755);
+    make(arena, &NewArena { overwrites: true, ..NewArena::new(bytes, root) })?;
+    Ok(())
 }
 
 /// Runs the program that makes the calls.
 fn run(work: &Path) -> anyhow::Result<Vec<Round>> {
-    let program = compile(work, "calls", include_str!("calls.c"))?;
+    let program = compile(work, "calls", include_str!("calls.c"), Calls::Library)?;
     let (arena, directory) = (new_arena(work)?, work.join("plain"));
     std::fs::create_dir_all(&directory)?;
     let ran = Command::new(&program)

@@ -1,6 +1,9 @@
 //! Calls the functions of a `libdensefs.so` like a typical program. If the library was built for
 //! profiling, the compiler learns from this which parts of its code belong together. Arguments: the
 //! library, and a path for an arena, which is made and then removed.
+//!
+//! With `--preloaded PREFIX` in place of the library, it calls those of the C library, with paths
+//! below the prefix: the library that is trained has been preloaded, and finds the arena there.
 #![expect(unsafe_code, reason = "the functions are those that C calls")]
 
 use std::env::args_os;
@@ -33,27 +36,23 @@ macro_rules! functions {
     ($($name:ident: fn($($argument:ty),*) -> $result:ty;)*) => {
         /// The functions of the library.
         struct Library {
+            /// How absolute paths begin.
+            root: String,
             $($name: unsafe extern "C" fn($($argument),*) -> $result,)*
         }
 
         impl Library {
-            fn load(path: &CString) -> Result<Self, String> {
-                // SAFETY: the argument is a C string; the library is our own, and so is what it
-                // does when loaded.
-                let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
-                if library.is_null() {
-                    return Err(format!("{} cannot be loaded", path.to_string_lossy()));
-                }
-                let find = |name: &str| {
-                    // SAFETY: the library is loaded, and the name is a C string.
-                    let found = unsafe { libc::dlsym(library, text(name).as_ptr()) };
-                    if found.is_null() { Err(format!("{name} is not there")) } else { Ok(found) }
-                };
+            /// The functions of which `find` gets the names, without `dfs_`.
+            fn load(
+                root: String,
+                find: &dyn Fn(&str) -> Result<*mut c_void, String>,
+            ) -> Result<Self, String> {
                 Ok(Self {
+                    root,
                     // SAFETY: the function has this type in include/densefs.h.
                     $($name: unsafe {
                         type Function = unsafe extern "C" fn($($argument),*) -> $result;
-                        let found = find(concat!("dfs_", stringify!($name)))?;
+                        let found = find(stringify!($name))?;
                         mem::transmute::<*mut c_void, Function>(found)
                     },)*
                 })
@@ -64,7 +63,6 @@ macro_rules! functions {
 
 functions! {
     access: fn(*const c_char, c_int) -> c_int;
-    attach: fn(*const c_char, c_int) -> c_int;
     chdir: fn(*const c_char) -> c_int;
     chmod: fn(*const c_char, libc::mode_t) -> c_int;
     close: fn(c_int) -> c_int;
@@ -96,29 +94,61 @@ functions! {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = args_os().skip(1);
-    let (Some(library), Some(arena)) = (arguments.next(), arguments.next()) else {
-        return Err("give a library, and a path for an arena".into());
-    };
-    let library = Library::load(&text(&library.to_string_lossy()))?;
+    let arguments: Vec<_> = args_os().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
+    let arena = *arguments.last().ok_or("give a library, and a path for an arena")?;
     let root = DenseFs::new_root(0o755);
-    make(Path::new(&arena), &NewArena { overwrites: true, ..NewArena::new(ARENA_BYTES, root) })?;
+    make(Path::new(arena), &NewArena { overwrites: true, ..NewArena::new(ARENA_BYTES, root) })?;
     // The same secrets each time, in place of random ones: then names have the same hashes, and the
     // same code gets the same profile.
-    File::options().write(true).open(&arena)?.write_all_at(&SECRETS, SECRETS_AT)?;
-    let trained = library.train(&text(&arena.to_string_lossy()));
-    remove_file(&arena)?;
+    File::options().write(true).open(arena)?.write_all_at(&SECRETS, SECRETS_AT)?;
+    let library = match arguments[..] {
+        ["--preloaded", prefix, _] => preloaded(prefix),
+        [library, _] => attached(&text(library), &text(arena)),
+        _ => Err("give a library, and a path for an arena".to_owned()),
+    };
+    let trained = library.and_then(|library| library.train());
+    remove_file(arena)?;
     trained.map_err(Into::into)
 }
 
+/// The functions of the C library, which a preloaded one stands before.
+fn preloaded(prefix: &str) -> Result<Library, String> {
+    Library::load(prefix.to_owned(), &|name| find(libc::RTLD_DEFAULT, name))
+}
+
+/// The functions of the library at this path, after attaching an arena.
+fn attached(path: &CString, arena: &CString) -> Result<Library, String> {
+    // SAFETY: the argument is a C string; the library is our own, and so is what it does when
+    // loaded.
+    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
+    if library.is_null() {
+        return Err(format!("{} cannot be loaded", path.to_string_lossy()));
+    }
+    let find = |name: &str| find(library, &format!("dfs_{name}"));
+    // SAFETY: the function has this type in include/densefs.h, and the argument is a C string.
+    let done = unsafe {
+        type Attach = unsafe extern "C" fn(*const c_char, c_int) -> c_int;
+        mem::transmute::<*mut c_void, Attach>(find("attach")?)(arena.as_ptr(), 0)
+    };
+    must("attach", done)?;
+    Library::load(String::new(), &find)
+}
+
+fn find(library: *mut c_void, name: &str) -> Result<*mut c_void, String> {
+    // SAFETY: the library is loaded, and the name is a C string.
+    let found = unsafe { libc::dlsym(library, text(name).as_ptr()) };
+    if found.is_null() { Err(format!("{name} is not there")) } else { Ok(found) }
+}
+
 impl Library {
-    fn train(&self, arena: &CString) -> Result<(), String> {
-        // SAFETY: the argument is a C string.
-        must("attach", unsafe { (self.attach)(arena.as_ptr(), 0) })?;
-        self.make_directory("/tree")?;
-        self.make_directory("/tree/deep")?;
+    fn train(&self) -> Result<(), String> {
+        let tree = format!("{}/tree", self.root);
+        self.make_directory(&tree)?;
+        self.make_directory(&format!("{tree}/deep"))?;
         for round in 0..ROUNDS {
-            let directory = format!("/tree/deep/round-{round}");
+            let directory = format!("{tree}/deep/round-{round}");
             self.make_directory(&directory)?;
             self.enter(&directory)?;
             for file in 0..FILES {
@@ -133,6 +163,9 @@ impl Library {
                 self.look(&format!("{directory}/{}", name(file)))?;
                 self.look(&format!("../round-{round}/{}", name(file)))?;
             }
+            if !self.root.is_empty() {
+                self.by_absolute_paths(&directory)?;
+            }
             self.list(".")?;
             self.links_and_long_names()?;
             self.change(&directory)?;
@@ -140,11 +173,29 @@ impl Library {
             for _ in 0..CHURNS {
                 self.churn()?;
             }
-            self.enter("/")?;
+            self.enter(&format!("{}/", self.root))?;
             // SAFETY: the argument is a C string.
             must("rmdir", unsafe { (self.rmdir)(text(&directory).as_ptr()) })?;
         }
-        self.large("/tree/large")
+        self.large(&format!("{tree}/large"))
+    }
+
+    /// Programs as they are mostly have absolute paths.
+    fn by_absolute_paths(&self, directory: &str) -> Result<(), String> {
+        for file in 0..FILES {
+            let path = format!("{directory}/{}", name(file));
+            self.look(&path)?;
+            self.read(&path)?;
+            let (new, newer) = (format!("{path}.new"), format!("{path}.newer"));
+            self.create(&new, 0)?;
+            let (new, newer) = (text(&new), text(&newer));
+            // SAFETY: the arguments are C strings.
+            unsafe {
+                must("rename", (self.rename)(new.as_ptr(), newer.as_ptr()))?;
+                must("unlink", (self.unlink)(newer.as_ptr()))?;
+            }
+        }
+        Ok(())
     }
 
     fn open(&self, name: &str, how: c_int) -> Result<c_int, String> {

@@ -1,9 +1,26 @@
 /*
  * Calls DenseFS between marks, which show in a trace. Each operation is called a few times first,
  * so that one-time work of the process is done, and then eight times between marks. Argument: an
- * arena. The numbers of the operations are the rows of the table that the test reads.
+ * arena. The numbers of the operations are the rows of the table that the test reads. Compiled with
+ * AS_IT_IS, the program makes the same calls of the C library, in a directory.
  */
+#ifdef AS_IT_IS
+#include <fcntl.h>
+#include <unistd.h>
+#define dfs_attach(directory, flags) chdir(directory)
+#define dfs_chdir chdir
+#define dfs_close close
+#define dfs_mkdir mkdir
+#define dfs_open open
+#define dfs_pread pread
+#define dfs_pwrite pwrite
+#define dfs_rename rename
+#define dfs_rmdir rmdir
+#define dfs_stat stat
+#define dfs_unlink unlink
+#else
 #include <densefs.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,18 +71,18 @@ static void all(int is_success, const char *what)
 
 int main(int argc, char **argv)
 {
-    struct stat stat_;
+    struct stat file_stat;
     must(argc == 2 && dfs_attach(argv[1], 0) == 0, "dfs_attach");
-    must(dfs_mkdir("/work", 0755) == 0 && dfs_chdir("/work") == 0, "dfs_mkdir");
+    must(dfs_mkdir("work", 0755) == 0 && dfs_chdir("work") == 0, "dfs_mkdir");
     for (int i = 0; i < FILES; i++) {
         snprintf(names[i], sizeof names[i], "file%08d", i);
         snprintf(others[i], sizeof others[i], "other%07d", i);
         int file = dfs_open(names[i], O_RDWR | O_CREAT, 0644);
         must(file >= 0 && dfs_pwrite(file, page, PAGE, 0) == PAGE && dfs_close(file) == 0, "open");
     }
-    TRACE(1, dfs_stat(names[i], &stat_));
+    TRACE(1, dfs_stat(names[i], &file_stat));
     all(1, "dfs_stat");
-    TRACE(2, dfs_stat(others[i], &stat_));
+    TRACE(2, dfs_stat(others[i], &file_stat));
     all(0, "dfs_stat of a missing name");
     TRACE(3, dfs_open(names[i], O_RDONLY));
     all(1, "dfs_open");

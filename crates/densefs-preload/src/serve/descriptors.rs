@@ -8,8 +8,8 @@ use densefs_c::{control, files as dfs};
 use super::files::with_number;
 use crate::call::SystemCall;
 use crate::decision::Answer;
-use crate::decision::Decision::{self, Done, Pass};
-use crate::outcome::{call as calling, error};
+use crate::decision::Decision::{self, Done, Executed, Pass, Refused};
+use crate::outcome::{call as calling, error, restarted};
 use crate::raw::int;
 use crate::{numbers, own, raw};
 
@@ -21,7 +21,7 @@ pub(super) fn makes_numbers(_: &mut SystemCall) -> Decision {
 
 /// Closes a number that stands for a file in the arena.
 #[inline]
-pub(crate) fn close_inside(number: c_int) -> Option<Answer> {
+fn close_inside(number: c_int) -> Option<Answer> {
     let descriptor = numbers::free(number)?;
     Some(calling(|| dfs::dfs_close(descriptor)))
 }
@@ -34,7 +34,7 @@ pub(super) fn close(call: &mut SystemCall) -> Decision {
     if numbers::is_kept(number) || own::is_own(number) {
         return Done(error(libc::EBADF));
     }
-    numbers::closed_outside();
+    numbers::closed_outside(number);
     Pass
 }
 
@@ -138,7 +138,7 @@ fn replace(from: c_int, to: c_int, how: c_int) -> Decision {
             return Done(error(libc::EBADF));
         }
         if own::is_own(to) {
-            return Done(error(libc::EMFILE));
+            return Refused(libc::EMFILE);
         }
         let arguments = [from, to, how].map(raw::number);
         let [old, new, flags] = arguments;
@@ -149,10 +149,10 @@ fn replace(from: c_int, to: c_int, how: c_int) -> Decision {
         {
             dfs::dfs_close(replaced);
         }
-        return Done(done);
+        return Executed(done);
     };
     if own::is_own(to) {
-        return Done(error(libc::EMFILE));
+        return Refused(libc::EMFILE);
     }
     let command = if how == 0 { libc::F_DUPFD } else { libc::F_DUPFD_CLOEXEC };
     // SAFETY: these commands have no pointer.
@@ -191,7 +191,7 @@ pub(super) fn fcntl(call: &mut SystemCall) -> Decision {
             give_number(duplicate, |descriptor| numbers::add_from(descriptor, int(argument)))
         }
         // SAFETY: the program vouches for its pointer.
-        _ => calling(|| unsafe { control::dfs_fcntl(file, command, argument) }),
+        _ => restarted(|| calling(|| unsafe { control::dfs_fcntl(file, command, argument) })),
     })
 }
 

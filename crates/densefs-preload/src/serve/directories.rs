@@ -12,10 +12,10 @@ use super::files::with_number;
 use super::paths::{FIRST, with_path};
 use crate::call::SystemCall;
 use crate::decision::Answer;
-use crate::decision::Decision::{self, Done, Pass};
+use crate::decision::Decision::{self, Done, Executed, Pass, Refused};
 use crate::outcome::{answer, call as calling, error};
 use crate::raw::int;
-use crate::{links, numbers, prefix, raw};
+use crate::{links, mount, numbers, prefix, raw};
 
 /// The size of an entry before the name.
 const HEAD: usize = offset_of!(libc::dirent64, d_name);
@@ -135,12 +135,22 @@ pub(super) fn chdir(call: &mut SystemCall) -> Decision {
         done
     });
     match decision {
-        Done(0) => {
-            prefix::set_working_inside(is_inside.get());
+        Pass => go_outside(call),
+        Done(0) | Executed(0) => {
+            changed(is_inside.get());
             decision
         }
-        Done(_) => decision,
-        Pass => go_outside(call),
+        Done(_) | Executed(_) | Refused(_) => decision,
+    }
+}
+
+/// Notes a change of the working directory.
+fn changed(is_inside: bool) {
+    prefix::set_working_inside(is_inside);
+    if is_inside {
+        mount::leave_working_directory();
+    } else {
+        mount::note_working_directory();
     }
 }
 
@@ -149,9 +159,9 @@ fn go_outside(call: &SystemCall) -> Decision {
     // SAFETY: the program has asked for this.
     let done = unsafe { raw::system_call(call.number as c_long, call.arguments) };
     if done == 0 {
-        prefix::set_working_inside(false);
+        changed(false);
     }
-    Done(done)
+    Executed(done)
 }
 
 pub(super) fn fchdir(call: &mut SystemCall) -> Decision {
@@ -159,7 +169,7 @@ pub(super) fn fchdir(call: &mut SystemCall) -> Decision {
         Some(file) => {
             let done = calling(|| densefs_c::names::dfs_fchdir(file));
             if done == 0 {
-                prefix::set_working_inside(true);
+                changed(true);
             }
             Done(done)
         }
@@ -188,5 +198,5 @@ pub(super) fn getcwd(call: &mut SystemCall) -> Decision {
 
 /// Another root would give every path another meaning.
 pub(super) fn chroot(_: &mut SystemCall) -> Decision {
-    Done(error(libc::EPERM))
+    Refused(libc::EPERM)
 }

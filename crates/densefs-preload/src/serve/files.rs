@@ -10,32 +10,47 @@ use crate::call::SystemCall;
 use crate::decision::Answer;
 use crate::decision::Decision::{self, Done, Pass};
 use crate::inside::Inside;
-use crate::outcome::{call as calling, error, length};
+use crate::outcome::{call as calling, error, length, restarted};
 use crate::raw::int;
-use crate::{mount, numbers};
+use crate::{limits, mount, numbers};
 
 /// Opens a file in the arena, and gives it a number.
 ///
 /// # Safety
 /// The path must be a C string.
-#[inline]
-pub(crate) unsafe fn open_inside(inside: Inside, how: c_int, mode: libc::mode_t) -> Answer {
+unsafe fn open_inside(inside: Inside, how: c_int, mode: libc::mode_t) -> Answer {
     // SAFETY: guaranteed by the caller.
     let opened = calling(|| unsafe { dfs::dfs_openat(inside.directory, inside.path, how, mode) });
-    let Ok(descriptor) = c_int::try_from(opened) else { return opened };
-    if descriptor < 0 {
-        // Fifos and devices are the kernel's.
-        return if opened == error(libc::ENXIO) || opened == error(libc::EOPNOTSUPP) {
-            mount::open(inside, how, mode).unwrap_or(opened)
-        } else {
-            opened
-        };
+    match c_int::try_from(opened) {
+        Ok(descriptor @ 0..) => give_number(descriptor),
+        Ok(why) => open_otherwise(inside, how, mode, -why).unwrap_or(opened),
+        Err(_) => opened,
     }
+}
+
+/// Gives a descriptor that has just been opened a number.
+#[inline(always)]
+pub(crate) fn give_number(descriptor: c_int) -> Answer {
     let number = numbers::add(descriptor);
     if number < 0 {
         dfs::dfs_close(descriptor);
     }
     number
+}
+
+/// Opens in another way what the library cannot open, for this reason; none if there is no other.
+pub(crate) fn open_otherwise(
+    inside: Inside,
+    how: c_int,
+    mode: libc::mode_t,
+    why: c_int,
+) -> Option<Answer> {
+    // Fifos and devices are the kernel's.
+    if why == libc::ENXIO || why == libc::EOPNOTSUPP {
+        mount::open(inside, how, mode)
+    } else {
+        None
+    }
 }
 
 fn open_by(call: &mut SystemCall, which: PathArguments, how: c_int, mode: usize) -> Decision {
@@ -119,41 +134,67 @@ macro_rules! with_numbers {
 
 with_numbers! {
     read: |file, [_, to, count, ..]| length(|| dfs::dfs_read(file, pointer(to), count));
-    write: |file, [_, from, count, ..]| length(|| dfs::dfs_write(file, pointer(from), count));
+    write: |file, [_, from, count, ..]| limits::write(file, None, pointer(from), count);
     pread: |file, [_, to, count, at, ..]|
         length(|| dfs::dfs_pread(file, pointer(to), count, offset(at)));
     pwrite: |file, [_, from, count, at, ..]|
-        length(|| dfs::dfs_pwrite(file, pointer(from), count, offset(at)));
+        limits::write(file, Some(offset(at)), pointer(from), count);
     readv: |file, [_, parts, count, ..]|
         length(|| vectors::dfs_readv(file, pointer(parts).cast(), int(count)));
     writev: |file, [_, parts, count, ..]|
-        length(|| vectors::dfs_writev(file, pointer(parts).cast(), int(count)));
+        limits::written_from(file, None, pointer(parts).cast(), int(count), |parts, count| {
+            length(|| vectors::dfs_writev(file, parts, count))
+        });
     preadv: |file, [_, parts, count, at, ..]|
         length(|| vectors::dfs_preadv(file, pointer(parts).cast(), int(count), offset(at)));
-    pwritev: |file, [_, parts, count, at, ..]|
-        length(|| vectors::dfs_pwritev(file, pointer(parts).cast(), int(count), offset(at)));
+    pwritev: |file, [_, parts, count, at, ..]| {
+        let at = offset(at);
+        limits::written_from(file, Some(at), pointer(parts).cast(), int(count), |parts, count| {
+            length(|| vectors::dfs_pwritev(file, parts, count, at))
+        })
+    };
     preadv2: |file, [_, parts, count, at, _, how]| length(|| {
         vectors::dfs_preadv2(file, pointer(parts).cast(), int(count), offset(at), int(how))
     });
-    pwritev2: |file, [_, parts, count, at, _, how]| length(|| {
-        vectors::dfs_pwritev2(file, pointer(parts).cast(), int(count), offset(at), int(how))
-    });
+    pwritev2: |file, [_, parts, count, at, _, how]| {
+        let at = offset(at);
+        // -1 stands for the file's own offset.
+        let place = Some(at).filter(|&at| at != -1);
+        limits::written_from(file, place, pointer(parts).cast(), int(count), |parts, count| {
+            length(|| vectors::dfs_pwritev2(file, parts, count, at, int(how)))
+        })
+    };
     lseek: |file, [_, by, whence, ..]| calling(|| dfs::dfs_lseek(file, offset(by), int(whence)));
-    ftruncate: |file, [_, size, ..]| calling(|| dfs::dfs_ftruncate(file, offset(size)));
-    fallocate: |file, [_, how, at, count, ..]|
-        calling(|| dfs::dfs_fallocate(file, int(how), offset(at), offset(count)));
+    ftruncate: |file, [_, size, ..]|
+        limits::sized(offset(size), |stat| dfs::dfs_fstat(file, stat), || {
+            calling(|| dfs::dfs_ftruncate(file, offset(size)))
+        });
+    fallocate: |file, [_, how, at, count, ..]| {
+        // A tmpfs asks for the limit also if the size stays as it is.
+        let size = offset(at).saturating_add(offset(count));
+        limits::sized(size, |stat| dfs::dfs_fstat(file, stat), || {
+            calling(|| dfs::dfs_fallocate(file, int(how), offset(at), offset(count)))
+        })
+    };
     fsync: |file, _| calling(|| dfs::dfs_fsync(file));
     /// Advice, which memory does not need.
     advise: |file, _| calling(|| dfs::dfs_fsync(file));
-    flock: |file, [_, how, ..]| calling(|| locks::dfs_flock(file, int(how)));
+    flock: |file, [_, how, ..]|
+        restarted(|| calling(|| locks::dfs_flock(file, int(how))));
 }
 
 pub(super) fn truncate(call: &mut SystemCall) -> Decision {
     with_path(call, FIRST, |call, inside| {
         let size = offset(call.arguments[1]);
-        calling(|| {
-            // SAFETY: the program vouches for its strings.
-            unsafe { dfs::dfs_truncate(inside.path, size) }
+        // SAFETY: the program vouches for its strings.
+        let current = |stat: &mut libc::stat| unsafe {
+            densefs_c::attributes::dfs_fstatat(inside.directory, inside.path, stat, 0)
+        };
+        limits::sized(size, current, || {
+            calling(|| {
+                // SAFETY: the program vouches for its strings.
+                unsafe { dfs::dfs_truncate(inside.path, size) }
+            })
         })
     })
 }

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use densefs_c::mapped as dfs;
 
 use crate::call::SystemCall;
-use crate::decision::Decision::{self, Done, Pass};
+use crate::decision::Decision::{self, Done, Pass, Refused};
 use crate::numbers;
-use crate::outcome::{call as calling, error};
+use crate::outcome::call as calling;
 use crate::raw::int;
 
 /// Whether the program has ever mapped a file of the arena.
@@ -53,5 +53,5 @@ pub(super) fn mremap(call: &mut SystemCall) -> Decision {
     let [start, size, ..] = call.arguments;
     let is_inside =
         HAS_MAPPED.load(Ordering::Relaxed) && densefs_process::is_mapped(start, size.max(1));
-    if is_inside { Done(error(libc::ENOMEM)) } else { Pass }
+    if is_inside { Refused(libc::ENOMEM) } else { Pass }
 }

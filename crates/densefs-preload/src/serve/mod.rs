@@ -10,17 +10,16 @@ mod open_files;
 mod paths;
 mod polling;
 mod processes;
-mod sockets;
 mod transfer;
 mod two_paths;
 
-pub(crate) use descriptors::close_inside;
-pub(crate) use files::open_inside;
+pub(crate) use files::{give_number, open_otherwise};
 
 use std::ffi::c_long;
 
 use crate::call::{Served, SystemCall};
-use crate::decision::Decision::{self, Done, Pass};
+use crate::counting;
+use crate::decision::Decision::{self, Done, Executed, Pass, Refused};
 use crate::outcome::error;
 
 /// A function that serves a system call.
@@ -139,8 +138,8 @@ const SERVED: &[(c_long, Server)] = &[
     (libc::SYS_exit_group, processes::exit_group),
     (libc::SYS_rt_sigaction, crate::signals::sigaction),
     (libc::SYS_umask, processes::umask),
-    (libc::SYS_setrlimit, processes::set_limit),
-    (libc::SYS_prlimit64, processes::set_limit),
+    (libc::SYS_setrlimit, processes::set_limits),
+    (libc::SYS_prlimit64, processes::set_limits),
     (libc::SYS_setuid, processes::set_ids),
     (libc::SYS_setgid, processes::set_ids),
     (libc::SYS_setreuid, processes::set_ids),
@@ -154,10 +153,10 @@ const SERVED: &[(c_long, Server)] = &[
     (libc::SYS_name_to_handle_at, paths::refuse_handle),
     (libc::SYS_io_uring_setup, refuse_entirely),
     (libc::SYS_io_submit, polling::io_submit),
+    (libc::SYS_bind, paths::address),
+    (libc::SYS_connect, paths::address),
     (libc::SYS_sendmsg, polling::sendmsg),
     (libc::SYS_sendmmsg, polling::sendmmsg),
-    (libc::SYS_bind, sockets::with_address),
-    (libc::SYS_connect, sockets::with_address),
     (libc::SYS_pipe, descriptors::makes_numbers),
     (libc::SYS_pipe2, descriptors::makes_numbers),
     (libc::SYS_socket, descriptors::makes_numbers),
@@ -213,16 +212,18 @@ pub(crate) fn is_served(number: usize) -> bool {
 /// Serves a system call if it concerns the arena.
 pub(crate) extern "C" fn serve(call: &mut SystemCall) -> Served {
     let Some(&Some(server)) = SERVERS.get(call.number) else { return Served::No };
-    match server(call) {
-        Pass => Served::No,
-        Done(answer) => {
-            call.arguments[0] = answer.cast_unsigned();
-            Served::Yes
-        }
-    }
+    let decision = server(call);
+    counting::note(call.number, decision);
+    let answer = match decision {
+        Pass => return Served::No,
+        Done(answer) | Executed(answer) => answer,
+        Refused(why) => error(why),
+    };
+    call.arguments[0] = answer.cast_unsigned();
+    Served::Yes
 }
 
 /// Ways to the kernel that cannot be followed. Programs have others.
 fn refuse_entirely(_: &mut SystemCall) -> Decision {
-    Done(error(libc::ENOSYS))
+    Refused(libc::ENOSYS)
 }

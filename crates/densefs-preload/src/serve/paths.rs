@@ -7,12 +7,12 @@ use std::ffi::{CString, c_char, c_int, c_long};
 use super::open_files;
 use crate::call::SystemCall;
 use crate::decision::Answer;
-use crate::decision::Decision::{self, Done, Pass};
+use crate::decision::Decision::{self, Done, Executed, Pass, Refused};
 use crate::inside::{Inside, Place};
 use crate::links::{self, LeadsTo};
 use crate::outcome::error;
 use crate::place::place;
-use crate::{numbers, raw};
+use crate::{mount, numbers, prefix, raw};
 
 /// The library's error number for a path that leads out of the arena.
 pub(crate) const OUTSIDE: Answer = error(densefs_process::Errno::OUTSIDE.0);
@@ -81,7 +81,7 @@ fn lead_out(
                 numbers::release();
             }
             // SAFETY: the program has asked for this call, and the path is a C string.
-            Done(unsafe { raw::system_call(call.number as c_long, arguments) })
+            Executed(unsafe { raw::system_call(call.number as c_long, arguments) })
         }
     }
 }
@@ -136,13 +136,36 @@ pub(super) fn outside(inside: Inside, act: &mut dyn FnMut(Inside) -> Answer) -> 
     Ended::Inside(Arrival { answer: error(libc::ELOOP), at, path: held })
 }
 
+/// Serves calls on the address of a socket, which may be a path: such files are the kernel's.
+pub(super) fn address(call: &mut SystemCall) -> Decision {
+    const FAMILY: usize = size_of::<libc::sa_family_t>();
+    let [_, address, length, ..] = call.arguments;
+    let address = std::ptr::with_exposed_provenance::<u8>(address);
+    if prefix::is_working_inside() && !address.is_null() && length > FAMILY {
+        // SAFETY: the program vouches for its address.
+        let (family, first) = unsafe {
+            (address.cast::<libc::sa_family_t>().read_unaligned(), address.add(FAMILY).read())
+        };
+        if c_int::from(family) == libc::AF_UNIX && !b"\0/".contains(&first) {
+            mount::enter_working_directory();
+        }
+    }
+    Pass
+}
+
+/// Refuses a call on a path in the arena.
+fn refuse(call: &mut SystemCall, which: PathArguments, why: c_int) -> Decision {
+    let decision = with_path(call, which, |_, _| error(why));
+    if decision == Done(error(why)) { Refused(why) } else { decision }
+}
+
 /// The kernel cannot tell of changes that it does not see.
 pub(super) fn refuse_watch(call: &mut SystemCall) -> Decision {
     let which = PathArguments { directory: None, path: 1 };
-    with_path(call, which, |_, _| error(libc::ENOSYS))
+    refuse(call, which, libc::ENOSYS)
 }
 
 /// The arena's files have no handles.
 pub(super) fn refuse_handle(call: &mut SystemCall) -> Decision {
-    with_path(call, AT_FIRST, |_, _| error(libc::EOPNOTSUPP))
+    refuse(call, AT_FIRST, libc::EOPNOTSUPP)
 }

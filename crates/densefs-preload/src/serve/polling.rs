@@ -6,7 +6,7 @@ use std::ffi::{c_int, c_long, c_short};
 use std::slice;
 
 use crate::call::SystemCall;
-use crate::decision::Decision::{self, Done, Pass};
+use crate::decision::Decision::{self, Done, Pass, Refused};
 use crate::numbers;
 use crate::outcome::error;
 use crate::raw::{self, int};
@@ -161,7 +161,7 @@ pub(super) fn io_submit(call: &mut SystemCall) -> Decision {
         // SAFETY: the program vouches for its requests.
         let number = unsafe { list.add(index).read().as_ref() }.map(|one| one.aio_fildes);
         if number.is_some_and(|number| numbers::inside(number.cast_signed()).is_some()) {
-            return Done(error(libc::EINVAL));
+            return Refused(libc::EINVAL);
         }
     }
     Pass
@@ -197,7 +197,7 @@ unsafe fn passes_inside(message: *const libc::msghdr) -> bool {
 pub(super) fn sendmsg(call: &mut SystemCall) -> Decision {
     let message = std::ptr::with_exposed_provenance(call.arguments[1]);
     // SAFETY: the program vouches for its messages.
-    if unsafe { passes_inside(message) } { Done(error(libc::EBADF)) } else { Pass }
+    if unsafe { passes_inside(message) } { Refused(libc::EBADF) } else { Pass }
 }
 
 pub(super) fn sendmmsg(call: &mut SystemCall) -> Decision {
@@ -209,7 +209,7 @@ pub(super) fn sendmmsg(call: &mut SystemCall) -> Decision {
     for index in 0..count.min(1024) {
         // SAFETY: the program vouches for its messages.
         if unsafe { passes_inside(&raw const (*list.add(index)).msg_hdr) } {
-            return Done(error(libc::EBADF));
+            return Refused(libc::EBADF);
         }
     }
     Pass

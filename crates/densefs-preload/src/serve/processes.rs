@@ -1,16 +1,17 @@
 //! Processes: how they are made, execute programs, and end.
 #![expect(unsafe_code, reason = "the program vouches for its pointers")]
 
-use std::ffi::{CString, c_long};
+use std::ffi::{CString, c_char, c_long};
 
 use densefs_c::attached;
 
 use super::paths::{AT_FIRST, PathArguments};
 use crate::call::SystemCall;
-use crate::decision::Decision::{self, Done, Pass};
+use crate::decision::Answer;
+use crate::decision::Decision::{self, Done, Executed, Pass};
 use crate::outcome::error;
 use crate::raw::int;
-use crate::{environment, exec, links, mount, numbers, own, raw, spawn};
+use crate::{environment, exec, limits, links, mount, numbers, own, raw, spawn};
 
 pub(super) fn execve(call: &mut SystemCall) -> Decision {
     let [path, arguments, environment, ..] = call.arguments;
@@ -54,6 +55,11 @@ fn is_absolute(which: PathArguments, call: &SystemCall) -> bool {
 /// Executes a program, which takes over what this one has open. Returns only on failure.
 fn execute(number: c_long, arguments: [usize; 5], environment_at: usize) -> Decision {
     let Some(told) = environment::told() else { return Pass };
+    if number == libc::SYS_execve
+        && let Some(why) = missing(arguments[0])
+    {
+        return Executed(why);
+    }
     mount::enter_working_directory();
     let handed = match exec::hand_over() {
         Ok(handed) => handed,
@@ -71,7 +77,21 @@ fn execute(number: c_long, arguments: [usize; 5], environment_at: usize) -> Deci
     // SAFETY: the program has asked for this.
     let failed = unsafe { raw::system_call(number, arguments) };
     drop(handed);
-    Done(failed)
+    Executed(failed)
+}
+
+/// Why there is nothing at an absolute path, if that is so. Programs try one directory of `PATH`
+/// after another, and what is prepared for the one that is there takes longer than looking.
+fn missing(path: usize) -> Option<Answer> {
+    let text = std::ptr::with_exposed_provenance::<c_char>(path);
+    // SAFETY: the program vouches for its strings.
+    if text.is_null() || unsafe { *text }.cast_unsigned() != b'/' {
+        return None;
+    }
+    let arguments = [path, raw::number(libc::F_OK), 0, 0, 0, 0];
+    // SAFETY: the program vouches for its strings.
+    let found = unsafe { raw::system_call(libc::SYS_access, arguments) };
+    [libc::ENOENT, libc::ENOTDIR].map(error).contains(&found).then_some(found)
 }
 
 /// Makes a process or a thread.
@@ -107,12 +127,19 @@ pub(super) fn umask(call: &mut SystemCall) -> Decision {
     Pass
 }
 
-/// setrlimit(2) and prlimit(2): ours must stay below the limit of descriptors.
-pub(super) fn set_limit(call: &mut SystemCall) -> Decision {
+/// Changes limits: of the sizes of files, and of descriptors, which ours must stay below.
+pub(super) fn set_limits(call: &mut SystemCall) -> Decision {
+    let is_question = call.number as c_long == libc::SYS_prlimit64 && call.arguments[2] == 0;
+    if is_question {
+        return Pass;
+    }
     // SAFETY: the program has asked for this.
     let done = unsafe { raw::system_call(call.number as c_long, call.arguments) };
-    own::choose_lowest();
-    Done(done)
+    if done == 0 {
+        limits::read();
+        own::choose_lowest();
+    }
+    Executed(done)
 }
 
 /// Changes the identity under which the process works.
@@ -124,5 +151,5 @@ pub(super) fn set_ids(call: &mut SystemCall) -> Decision {
     // SAFETY: the program has asked for this.
     let done = unsafe { raw::system_call(call.number as c_long, call.arguments) };
     files.refresh_credentials();
-    Done(done)
+    Executed(done)
 }

@@ -8,9 +8,9 @@ use densefs_c::{control, files as dfs};
 use crate::call::SystemCall;
 use crate::decision::Answer;
 use crate::decision::Decision::{self, Done, Pass};
-use crate::numbers;
 use crate::outcome::{call as calling, error, length};
 use crate::raw::{self, int};
+use crate::{limits, numbers};
 
 /// Bytes moved at a time.
 const PIECE: usize = 64 << 10;
@@ -104,8 +104,7 @@ impl Side {
         // SAFETY: guaranteed by the caller.
         unsafe {
             match (self.inside, self.at.as_ref()) {
-                (Some(file), None) => length(|| dfs::dfs_write(file, from, count)),
-                (Some(file), Some(at)) => length(|| dfs::dfs_pwrite(file, from, count, at + moved)),
+                (Some(file), at) => limits::write(file, at.map(|at| at + moved), from, count),
                 (None, at) => self.pass(
                     [libc::SYS_write, libc::SYS_pwrite64],
                     from.expose_provenance(),
@@ -197,10 +196,16 @@ unsafe fn copy(from: Side, to: Side, count: usize, until: Until) -> Answer {
         if read == 0 {
             break 0;
         }
-        // SAFETY: these bytes were just read.
-        let written = unsafe { to.write(piece.as_ptr().cast(), read, moved as i64) };
-        let done = usize::try_from(written).unwrap_or(0);
-        moved += done;
+        let mut done = 0;
+        let mut written = 1;
+        // What is not written at once is tried again, so that there is a reason.
+        while done < read && written > 0 {
+            // SAFETY: these bytes were just read.
+            written =
+                unsafe { to.write(piece.as_ptr().add(done).cast(), read - done, moved as i64) };
+            let now = usize::try_from(written).unwrap_or(0);
+            (done, moved) = (done + now, moved + now);
+        }
         if done < read {
             from.unread(read - done);
             break written.min(0);
@@ -228,8 +233,12 @@ pub(super) fn copy_file_range(call: &mut SystemCall) -> Decision {
         (Some(source), Some(target)) => {
             let how = int(how).cast_unsigned();
             // SAFETY: the program vouches for its pointers.
-            Done(length(|| unsafe {
-                dfs::dfs_copy_file_range(source, from.at, target, to.at, count, how)
+            let at = unsafe { to.at.as_ref() }.copied();
+            Done(limits::written(target, at, count, |count| {
+                // SAFETY: the program vouches for its pointers.
+                length(|| unsafe {
+                    dfs::dfs_copy_file_range(source, from.at, target, to.at, count, how)
+                })
             }))
         }
         // As between file systems of different types: programs then read and write.

@@ -9,7 +9,7 @@ use densefs_c::names as dfs;
 use super::paths::{AT_FIRST, Arrival, Ended, FIRST, OUTSIDE, PathArguments, outside};
 use crate::call::SystemCall;
 use crate::decision::Answer;
-use crate::decision::Decision::{self, Done, Pass};
+use crate::decision::Decision::{self, Done, Executed, Pass};
 use crate::inside::{Inside, Place};
 use crate::links;
 use crate::outcome::{call as calling, error};
@@ -44,10 +44,10 @@ fn with_two_paths(call: &mut SystemCall, which: &TwoPaths, act: &Act) -> Decisio
         _ if is_missing => Done(error(libc::EFAULT)),
         (Place::OpenFile(file), Place::Inside(to)) => Done(link_open(call, file, to)),
         (Place::Inside(from), Place::Inside(to)) => match act(call, from, to) {
-            OUTSIDE => Done(carefully(call, which, act)),
+            OUTSIDE => carefully(call, which, act),
             done => Done(done),
         },
-        _ => Done(carefully(call, which, act)),
+        _ => carefully(call, which, act),
     }
 }
 
@@ -122,12 +122,12 @@ fn arrive(inside: Inside, look: &mut dyn FnMut(Inside) -> Answer) -> Ended {
 /// Makes a call of whose paths at least one is elsewhere, or leads there.
 #[cold]
 #[inline(never)]
-fn carefully(call: &mut SystemCall, which: &TwoPaths, act: &Act) -> Answer {
+fn carefully(call: &mut SystemCall, which: &TwoPaths, act: &Act) -> Decision {
     let is_link = [libc::SYS_link, libc::SYS_linkat].contains(&(call.number as c_long));
     let how = if which.old.directory.is_some() { int(call.arguments[4]) } else { 0 };
     let has_flags = ![libc::SYS_renameat].contains(&(call.number as c_long));
     if has_flags && !is_valid(is_link, how) {
-        return error(libc::EINVAL);
+        return Done(error(libc::EINVAL));
     }
     let look_at_old = |inside| {
         if is_link { stat(inside, how_of_stat(how)) } else { links::check_directory(inside) }
@@ -135,37 +135,37 @@ fn carefully(call: &mut SystemCall, which: &TwoPaths, act: &Act) -> Answer {
     // All that is wrong with the old path comes before what is wrong with the new one.
     let old = match end_of(call, which.old, &mut { look_at_old }) {
         Ok(old) => old,
-        Err(why) => return why,
+        Err(why) => return Done(why),
     };
     if let End::Outside(elsewhere) = &old {
         let found = if is_link { old.check(how) } else { elsewhere.check_directory() };
         if let Err(why) = found {
-            return why;
+            return Done(why);
         }
     }
     let new = match end_of(call, which.new, &mut links::check_directory) {
         Ok(new) => new,
-        Err(why) => return why,
+        Err(why) => return Done(why),
     };
     match (&old, &new) {
         (End::Inside(from), End::Inside(to)) => match act(call, from.inside, to.inside) {
             // The old path's last name is a symbolic link that is followed.
-            OUTSIDE => error(libc::EXDEV),
-            done => done,
+            OUTSIDE => Done(error(libc::EXDEV)),
+            done => Done(done),
         },
         (End::Outside(from), End::Outside(to)) => {
             let mut arguments = call.arguments;
             arguments[which.old.path] = from.path.expose_provenance();
             arguments[which.new.path] = to.path.expose_provenance();
             // SAFETY: the program has asked for this, and the paths are C strings.
-            unsafe { raw::system_call(call.number as c_long, arguments) }
+            Executed(unsafe { raw::system_call(call.number as c_long, arguments) })
         }
         (End::Inside(_), End::Outside(_)) | (End::Outside(_), End::Inside(_)) => {
             // Between the arena and elsewhere, nothing can be linked or renamed.
             let checked = new.check_directory().and_then(|()| {
                 if is_link { new.check_vacancy(which.new.path(call)) } else { Ok(()) }
             });
-            checked.err().unwrap_or(error(libc::EXDEV))
+            Done(checked.err().unwrap_or(error(libc::EXDEV)))
         }
     }
 }

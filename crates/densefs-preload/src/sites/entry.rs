@@ -109,7 +109,6 @@ macro_rules! leave {
             "mov r11, [rsp + 56]\n",
             "test r11, r11\n",
             "cmovz r11, [rsp + 128]\n",
-            "2:\n",
             "mov rcx, [rsp + 120]\n",
             "mov rdi, [rsp + 72]\n",
             "mov rsi, [rsp + 80]\n",
@@ -127,44 +126,17 @@ macro_rules! leave {
             // Not served: the kernel is to do it.
             "3:\n",
             "mov rcx, [rsp + 120]\n",
-            "mov rax, [rsp]\n",
-            "mov rdi, [rsp + 8]\n",
-            "mov rsi, [rsp + 16]\n",
-            "mov rdx, [rsp + 24]\n",
-            "mov r10, [rsp + 32]\n",
-            "mov r8, [rsp + 40]\n",
-            "mov r9, [rsp + 48]\n",
-            "cmp rax, [rsp + 64]\n",
-            "jne 5f\n",
-            "cmp rdi, [rsp + 72]\n",
-            "jne 5f\n",
-            "cmp rsi, [rsp + 80]\n",
-            "jne 5f\n",
-            "cmp rdx, [rsp + 88]\n",
-            "jne 5f\n",
-            "cmp r10, [rsp + 96]\n",
-            "jne 5f\n",
-            "cmp r8, [rsp + 104]\n",
-            "jne 5f\n",
-            "cmp r9, [rsp + 112]\n",
-            "jne 5f\n",
-            "4:\n",
-            ".cfi_remember_state\n",
+            "mov rax, [rsp + 64]\n",
+            "mov rdi, [rsp + 72]\n",
+            "mov rsi, [rsp + 80]\n",
+            "mov rdx, [rsp + 88]\n",
+            "mov r10, [rsp + 96]\n",
+            "mov r8, [rsp + 104]\n",
+            "mov r9, [rsp + 112]\n",
             "mov rsp, [rsp + 128]\n",
             ".cfi_def_cfa rsp, 0\n",
             ".cfi_register rip, rcx\n",
             "notrack jmp rcx\n",
-            ".cfi_restore_state\n",
-            // Changed. The four numbers are those of clone, fork, vfork and clone3.
-            "5:\n",
-            "cmp rax, 435\n",
-            "je 4b\n",
-            "lea r11, [rax - 56]\n",
-            "cmp r11, 3\n",
-            "jb 4b\n",
-            "syscall\n",
-            "mov r11, [rsp + 128]\n",
-            "jmp 2b\n",
             ".cfi_endproc\n",
         )
     };
@@ -178,10 +150,6 @@ macro_rules! leave {
 /// so that calls that continue elsewhere or on another stack (clone, vfork) are made as if nothing
 /// had been there, and what looks at where a thread is (unwinders, debuggers, the cancellation of
 /// threads from glibc 2.41 on) finds it in the C library.
-///
-/// If the server has changed the number or an argument, the call is made right here, as the code at
-/// the site may rely on its registers to stay; but for calls that make a child which might continue
-/// on another stack or use this one before the parent does: those are made at the site.
 ///
 /// On the stack are, from rsp: the `SystemCall` with 64 bytes; at 64, number and arguments as they
 /// were; at 120 rcx; at 128 rsp; at 144 the vector registers, if they are saved. Unwinders are told

@@ -26,6 +26,7 @@ use crate::member::{Evidence, Member, Node, OpenEvidence};
 use crate::modes::Caller;
 use crate::seams::Seams;
 use crate::tree::EntryName;
+pub use locks::RangeHolder;
 pub use mappings::{MapAccess, MappedFile};
 pub use open::flags;
 pub(crate) use table::DescriptorTable;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use densefs::modes::{Caller, DIRECTORY, FILE};
-use densefs::{Errno, FileLock, LockOwner, Member, Node, Remove, SetAttribute, flags};
+use densefs::{Errno, FileLock, LockOwner, Member, Node, RangeHolder, Remove, SetAttribute, flags};
 
 use crate::world::{World, assert_whole, formatted, hold};
 
@@ -191,7 +191,7 @@ fn locks_end_with_the_descriptors_that_they_belong_to() {
         member.open(&Caller::ROOT, root, b"file", how, 0o600).expect("there is room")
     };
     let (one, two) = (open(), open());
-    let whole = |descriptor, exclusive| member.lock_open(descriptor, Some(exclusive));
+    let whole = |descriptor, exclusive| member.lock_open(descriptor, Some(exclusive), 0);
     assert_eq!(whole(one, true), Ok(()));
     assert_eq!(whole(two, false), Err(Errno::AGAIN));
     let copy = member.duplicate(one, 0, 0).expect("there is room");
@@ -202,7 +202,12 @@ fn locks_end_with_the_descriptors_that_they_belong_to() {
     // All locks of a process end when it closes any of its descriptors.
     let (of_process, third) = (lock(0, true, 0..10), open());
     assert_eq!(
-        member.lock_range(two, of_process.start..of_process.end, Some(true), Some(0)),
+        member.lock_range(
+            two,
+            of_process.start..of_process.end,
+            Some(true),
+            RangeHolder::Process { pid: 0 }
+        ),
         Ok(())
     );
     member.close(third).expect("it is open");

@@ -1,7 +1,7 @@
 //! A process executes another program, which takes its place with a record of its own.
 
 use densefs::modes::Caller;
-use densefs::{Errno, Member, Whence, flags};
+use densefs::{Errno, Member, RangeHolder, Whence, flags};
 
 use crate::world::{Memory, World, assert_whole, format};
 
@@ -9,7 +9,8 @@ const OLD: u32 = 1;
 const NEW: u32 = 2;
 const OTHER: u32 = 3;
 const REAPER: u32 = 4;
-const PID: Option<u32> = Some(7);
+const PID: RangeHolder = RangeHolder::Process { pid: 7 };
+const DESCRIPTION: RangeHolder = RangeHolder::Description { pid: RangeHolder::NOBODY };
 /// More than are passed on in one step.
 const RANGES: u64 = 100;
 
@@ -35,8 +36,8 @@ fn before(world: &World) -> Memory {
     open(&old, b"both", flags::CLOSE_ON_EXEC);
     let closed = open(&old, b"closed", flags::CLOSE_ON_EXEC);
     let flocked = open(&old, b"flocked", 0);
-    old.lock_open(flocked, Some(true)).expect("nobody has it");
-    old.lock_range(flocked, 0..9, Some(true), None).expect("nobody has it");
+    old.lock_open(flocked, Some(true), 0).expect("nobody has it");
+    old.lock_range(flocked, 0..9, Some(true), DESCRIPTION).expect("nobody has it");
     for file in [kept, both, closed] {
         for range in 0..RANGES {
             let range = 3 * range..3 * range + 1;
@@ -69,12 +70,12 @@ fn assert_taken_over(memory: &mut Memory, world: &World) {
     for file in [both, closed] {
         assert_eq!(other.lock_range(file, 0..u64::MAX, Some(true), PID), Ok(()));
     }
-    assert_eq!(other.lock_open(flocked, Some(true)), Err(Errno::AGAIN));
-    assert_eq!(other.lock_range(flocked, 0..1, Some(true), None), Err(Errno::AGAIN));
+    assert_eq!(other.lock_open(flocked, Some(true), 0), Err(Errno::AGAIN));
+    assert_eq!(other.lock_range(flocked, 0..1, Some(true), DESCRIPTION), Err(Errno::AGAIN));
     new.close(0).expect("it is open");
     assert_eq!(other.lock_range(kept, 0..u64::MAX, Some(true), PID), Ok(()));
     new.reap(NEW).expect("it is a record");
-    assert_eq!(other.lock_open(flocked, Some(true)), Ok(()));
+    assert_eq!(other.lock_open(flocked, Some(true), 0), Ok(()));
     other.reap(OTHER).expect("it is a record");
     assert_eq!(assert_whole(&other).descriptions, 0);
 }

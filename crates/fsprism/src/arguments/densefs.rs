@@ -68,6 +68,12 @@ pub(crate) struct ExecOptions {
     /// sees it: /dev/shm/scratch:/dense
     #[arg(value_name = "ARENA:PREFIX")]
     pub(crate) place: OsString,
+    /// Afterwards, say which calls were served from the DenseFS, and how often
+    #[arg(long)]
+    pub(crate) report: bool,
+    /// Stop the command if a call on the DenseFS goes past the library that is to serve it; slow
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// The command, after --
     #[arg(value_name = "COMMAND", last = true, required = true)]
     pub(crate) command: Vec<OsString>,

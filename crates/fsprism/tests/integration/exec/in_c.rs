@@ -7,7 +7,7 @@ use super::Dense;
 use crate::place::say_skipped;
 
 /// Compiles one of the programs for these tests.
-fn compiled(name: &str, within: &Path) -> PathBuf {
+pub(super) fn compiled(name: &str, within: &Path) -> PathBuf {
     let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/exec/programs");
     let program = within.join(name);
     let mut compiler = Command::new("cc");
@@ -23,7 +23,7 @@ fn compiled(name: &str, within: &Path) -> PathBuf {
 fn assert_same(test: &str, name: &str) {
     let Some(dense) = Dense::mounted(test) else { return };
     let program = compiled(name, dense.arena.parent().expect("it is in the place"));
-    // A file system of its own: the programs, which root runs, cannot replace what is elsewhere.
+    // A tmpfs: how space runs out, and which order names have, differs elsewhere.
     let elsewhere = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let mut command = Command::new(&program);
     command.current_dir(elsewhere.path());
@@ -42,6 +42,12 @@ fn handlers_of_signals_make_calls_and_leave_others() {
 #[test]
 fn bad_addresses_make_calls_fail() {
     assert_same("bad_addresses_make_calls_fail", "faults");
+}
+
+/// Numbers of closed files are kept for the next ones, and must still be the lowest that are free.
+#[test]
+fn files_here_and_elsewhere_get_the_lowest_numbers() {
+    assert_same("files_here_and_elsewhere_get_the_lowest_numbers", "numbers");
 }
 
 #[test]
@@ -100,4 +106,9 @@ fn programs_whose_code_may_not_be_changed_see_the_arena_as_well() {
         "{refused:?}"
     );
     dense.assert_gone();
+}
+
+#[test]
+fn sizes_of_files_are_limited() {
+    assert_same("sizes_of_files_are_limited", "limits");
 }

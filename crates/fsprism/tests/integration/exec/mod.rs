@@ -6,9 +6,11 @@ mod conformance;
 mod endings;
 mod in_c;
 mod killed;
+mod locks;
 mod programs;
 mod refused;
 mod users;
+mod watched;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -62,7 +64,12 @@ impl Dense {
     /// A command in it, which is started in the place's directory. In its arguments, `%` stands for
     /// the prefix.
     fn command(&self, command: &[&str]) -> Command {
-        let mut exec = self.place.fsprism(&format!("densefs exec {} --", self.at()));
+        self.watched("", command)
+    }
+
+    /// The same, with options that have it watched.
+    fn watched(&self, options: &str, command: &[&str]) -> Command {
+        let mut exec = self.place.fsprism(&format!("densefs exec {options} {} --", self.at()));
         let prefix = self.prefix.to_str().expect("plain text");
         exec.args(command.iter().map(|argument| argument.replace('%', prefix)));
         exec

@@ -46,10 +46,14 @@ fn theirs(test: &str) -> Option<Dense> {
 
 impl Dense {
     fn as_nobody(&self, device: &str, command: &[&str]) -> Outcome {
+        self.watched_as_nobody(device, "", command)
+    }
+
+    fn watched_as_nobody(&self, device: &str, options: &str, command: &[&str]) -> Outcome {
         let mut shell = self.place.here(Command::new("unshare"), "-m sh -ec");
         shell.args([AS_NOBODY, "sh", device]).arg(self.place.path("scratch"));
         shell.arg(self.place.path("theirs")).arg(self.place.path("program"));
-        let exec = self.command(command);
+        let exec = self.watched(options, command);
         shell.args(exec.get_args()).env("HOME", self.place.path("theirs"));
         self.place.finish(shell)
     }
@@ -72,6 +76,9 @@ fn a_user_mounts_in_a_namespace_of_their_own() {
     assert!(said.ends_with("hi\n65534\nCapEff:\t0000000000000000\n"), "{said}");
     assert!(variables(&seen)[1].starts_with("FSPRISM_DENSEFS_DEVICE="), "{said}");
     assert_eq!(seen.stderr, "");
+    let proved = dense.watched_as_nobody("open", "--strict", &["cat", "%/x"]);
+    assert_eq!(proved.assert_code(0).stdout, "hi\n");
+    assert!(proved.stderr.starts_with("nothing went past the library"), "{proved:?}");
     dense.assert_gone();
     let library = dense.place.path("theirs/.cache/fsprism");
     let kept = std::fs::metadata(library).expect("it is there");

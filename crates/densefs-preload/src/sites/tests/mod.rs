@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "the text of libraries")]
 
+mod symbols;
+
 use std::{
     arch::asm,
     collections::{BTreeMap, BTreeSet},
