@@ -25,10 +25,10 @@ const NOWHERE: &CStr = c"/proc/fs";
 /// Whether that is the kernel's working directory.
 static IS_NOWHERE: AtomicBool = AtomicBool::new(false);
 
-/// Makes the kernel's working directory one where it finds nothing, as the program's is in the arena
-/// now. A call on a relative path that does not come here would otherwise find what is where the
-/// program was before. Following the program in the mount would take a request for each part of the
-/// path.
+/// Makes the kernel's working directory one where it finds nothing, as the program's is in the
+/// arena now. A call on a relative path that does not come here would otherwise find what is where
+/// the program was before. Following the program in the mount would take a request for each part of
+/// the path.
 pub(crate) fn leave_working_directory() {
     if !IS_NOWHERE.swap(true, Ordering::Relaxed) {
         enter(NOWHERE);

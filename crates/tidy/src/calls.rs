@@ -101,7 +101,6 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs-preload/src/serve/paths.rs", "pointers of programs"),
     ("crates/densefs-preload/src/serve/polling.rs", "pointers of programs"),
     ("crates/densefs-preload/src/serve/processes.rs", "pointers of programs"),
-    ("crates/densefs-preload/src/serve/sockets.rs", "pointers of programs"),
     ("crates/densefs-preload/src/serve/transfer.rs", "pointers of programs"),
     ("crates/densefs-preload/src/serve/two_paths.rs", "pointers of programs"),
     ("crates/densefs-preload/src/signals/actions.rs", "handlers of signals"),

@@ -10,7 +10,6 @@ mod open_files;
 mod paths;
 mod polling;
 mod processes;
-mod sockets;
 mod transfer;
 mod two_paths;
 
@@ -156,8 +155,6 @@ const SERVED: &[(c_long, Server)] = &[
     (libc::SYS_io_submit, polling::io_submit),
     (libc::SYS_sendmsg, polling::sendmsg),
     (libc::SYS_sendmmsg, polling::sendmmsg),
-    (libc::SYS_bind, sockets::with_address),
-    (libc::SYS_connect, sockets::with_address),
     (libc::SYS_pipe, descriptors::makes_numbers),
     (libc::SYS_pipe2, descriptors::makes_numbers),
     (libc::SYS_socket, descriptors::makes_numbers),
