@@ -94,8 +94,8 @@ unsafe fn unusual(path: *const c_char) -> Place {
     links::place_of_unusual(unsafe { std::ffi::CStr::from_ptr(path) })
 }
 
-/// Whether a path begins as the names of open files do: `/dev/fd/3`, `/dev/stdin`, `/proc/self/fd/3`
-/// and so on.
+/// Whether a path begins as the names of open files do, such as `/dev/fd/3`, `/dev/stdin` and
+/// `/proc/self/fd/3`.
 ///
 /// # Safety
 /// It must be a C string.
