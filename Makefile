@@ -90,13 +90,18 @@ densefs-long: export FSPRISM_CHURN_STEPS = 1000000
 densefs-long: export FSPRISM_DIFFERENTIAL_CALLS = 10000000
 densefs-long: export FSPRISM_HOSTILE_ROUNDS = 300000
 densefs-long: export FSPRISM_INTERLEAVINGS = 20000
+densefs-long: export FSPRISM_KILLS = 1000
 densefs-long: export FSPRISM_LINEAR_ROUNDS = 100000
 densefs-long: export FSPRISM_MODEL_CALLS = 1000000
+densefs-long: export FSPRISM_PRELOADED_CALLS = 1000000
+densefs-long: export FSPRISM_PROGRAMS = all
 densefs-long: export FSPRISM_SPOILT_ROUNDS = 50000
 densefs-long: export FSPRISM_STORM_SECONDS = 60
 densefs-long:
 	@$(CARGO) test --release --locked --no-fail-fast -p fsprism-densefs \
 		-p fsprism-densefs-process -p fsprism-densefs-c --tests -- --nocapture --test-threads 1
+	@$(CARGO) test --release --locked -p fsprism --test integration -- exec:: --nocapture \
+		--test-threads 1
 
 fuzz:
 	@scripts/fuzz

@@ -8,13 +8,14 @@
 
 use std::sync::Arc;
 use std::thread;
+use std::time::Instant;
 
 use densefs::{Errno, FileLock};
-use densefs_process::{LockHolder, LockRange};
+use densefs_process::{LockHolder, LockRange, SETTLES_WITHIN};
 
 use crate::answer::{Answer, descriptor};
 use crate::channel::Channel;
-use crate::locks::{Key, Turn, Wait, Waits};
+use crate::locks::{Key, Turn, Waits};
 use crate::protocol::{OF_FLOCK, Reply, Request};
 use crate::server::FuseServer;
 
@@ -63,7 +64,12 @@ impl AskedLock {
 
 impl FuseServer {
     /// Takes or releases a lock without waiting for it.
-    pub(crate) fn set_lock(&self, request: &Request<'_>, turn: Turn<'_>) -> Result<Reply, Errno> {
+    pub(crate) fn set_lock(
+        &self,
+        request: &Request<'_>,
+        channel: &Arc<Channel>,
+        turn: Turn<'_>,
+    ) -> Result<Answer, Errno> {
         let asked = AskedLock::parse(request)?;
         let take = || self.take_lock(&asked, &|| false);
         let taken = match take() {
@@ -73,7 +79,12 @@ impl FuseServer {
             }
             done => done,
         };
-        taken.map(|()| Reply::empty())
+        if taken == Err(Errno::AGAIN) && self.files.is_served_by_others() {
+            // What has it may have been closed through another mount.
+            let until = Some(Instant::now() + SETTLES_WITHIN);
+            return self.await_lock(asked, request.unique, channel, until);
+        }
+        taken.map(|()| Answer::Now(Reply::empty()))
     }
 
     /// Takes a lock, or has another thread wait for it and answer.
@@ -84,32 +95,52 @@ impl FuseServer {
     ) -> Result<Answer, Errno> {
         let asked = AskedLock::parse(request)?;
         match self.take_lock(&asked, &|| false) {
-            Err(Errno::AGAIN) => {}
-            done => return done.map(|()| Answer::Now(Reply::empty())),
+            Err(Errno::AGAIN) => self.await_lock(asked, request.unique, channel, None),
+            done => done.map(|()| Answer::Now(Reply::empty())),
         }
-        let wait = Waits::begin(&self.waits, request.unique).ok_or(Errno::INTR)?;
+    }
+
+    /// Has a thread wait for a lock, until this time if there is one, and answer.
+    fn await_lock(
+        &self,
+        asked: AskedLock,
+        unique: u64,
+        channel: &Arc<Channel>,
+        until: Option<Instant>,
+    ) -> Result<Answer, Errno> {
+        // Only those that want to wait are to know of signals.
+        let given_up = if until.is_some() { Errno::AGAIN } else { Errno::INTR };
+        let wait = Waits::begin(&self.waits, unique).ok_or(given_up)?;
         let (server, channel) = (self.clone(), channel.clone());
-        let waits = move || server.wait_for_lock(&asked, &wait, &channel);
+        let waits = move || {
+            let has_time = || until.is_none_or(|until| Instant::now() < until);
+            let taken = server.take_lock_when_free(&asked, &|| wait.goes_on() && has_time());
+            server.files.leave();
+            let is_given_up = taken == Err(Errno::AGAIN);
+            let taken = if is_given_up { Err(given_up) } else { taken };
+            channel.answer(unique, taken.map(|()| Reply::empty()));
+        };
         thread::Builder::new().spawn(waits).map_err(|_| Errno::NOLCK)?;
         Ok(Answer::NotNow)
     }
 
-    fn wait_for_lock(&self, asked: &AskedLock, wait: &Wait, channel: &Channel) {
-        let taken = loop {
-            match self.take_lock(asked, &|| wait.goes_on()) {
+    fn take_lock_when_free(
+        &self,
+        asked: &AskedLock,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<(), Errno> {
+        loop {
+            match self.take_lock(asked, goes_on) {
                 // A signal to the server.
-                Err(Errno::INTR) if wait.goes_on() => {}
-                Err(Errno::AGAIN) => break Err(Errno::INTR),
-                done => break done,
+                Err(Errno::INTR) => {}
+                taken => return taken,
             }
-        };
-        self.files.leave();
-        channel.answer(wait.unique(), taken.map(|()| Reply::empty()));
+        }
     }
 
     fn take_lock(&self, asked: &AskedLock, goes_on: &dyn Fn() -> bool) -> Result<(), Errno> {
         let taken = if asked.is_whole {
-            self.files.lock_while(asked.file, asked.exclusive, goes_on)
+            self.files.lock_for(asked.pid, asked.file, asked.exclusive, goes_on)
         } else if asked.exclusive.is_none() && !self.locks.has(asked.key) {
             Ok(())
         } else {

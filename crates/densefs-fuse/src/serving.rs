@@ -103,7 +103,7 @@ impl FuseServer {
                 Ok(Reply::empty())
             }
             operation::GETLK => self.conflicting_lock(request, turn),
-            operation::SETLK => self.set_lock(request, turn),
+            operation::SETLK => return self.set_lock(request, channel, turn),
             operation::SETLKW => return self.set_lock_or_wait(request, channel),
             operation::INTERRUPT => return Ok(self.interrupt(request)),
             _ => Err(Errno::NOSYS),

@@ -3,6 +3,7 @@
 //!
 //! `FSPRISM_FSX_OPERATIONS` sets the number of operations.
 
+mod exerciser;
 mod peer;
 mod place;
 
@@ -11,6 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use exerciser::configuration;
 use peer::installed;
 use place::mounted;
 
@@ -19,36 +21,6 @@ use place::mounted;
 const OPERATIONS_OF_RUN: u64 = 5_000;
 /// How many runs are made at a time, each with its own file.
 const TOGETHER: usize = 2;
-
-/// The weights of fsx's operations: all that it supports on Linux. Without `waits`, writes to a
-/// mapping are still on their way to the file when fsx continues.
-fn configuration(waits: bool) -> String {
-    format!(
-        "
-nomsyncafterwrite = {}
-
-[opsize]
-min = 1
-
-[weights]
-close_open = 2
-read = 10
-write = 10
-mapread = 10
-mapwrite = 10
-invalidate = 2
-truncate = 5
-fsync = 1
-fdatasync = 1
-posix_fallocate = 5
-punch_hole = 5
-sendfile = 2
-posix_fadvise = 2
-copy_file_range = 5
-",
-        !waits
-    )
-}
 
 /// Makes one run.
 fn run(program: &Path, file: &Path, artifacts: &Path, number: u64, operations: u64) {

@@ -172,18 +172,20 @@ fn a_program_that_waits_for_a_library_call_can_be_interrupted_and_killed() {
 /// The kernel tells the server only after `close` has returned.
 #[test]
 fn a_lock_is_free_as_soon_as_its_file_is_closed() {
-    mounted("a_lock_is_free_as_soon_as_its_file_is_closed", |point, _| {
-        let (mut one, mut two) = (locker(point), locker(point));
+    mounted("a_lock_is_free_as_soon_as_its_file_is_closed", |point, files| {
+        let mut two = locker(point);
         assert_eq!(two.does("open 1 file"), "ok");
-        for round in 0..500 {
-            for kind in ["flock 1 w", "ofd 1 w 0 0", "posix 1 w 0 0"] {
-                for does in ["open 1 file", kind, "close 1"] {
-                    assert_eq!(one.does(does), "ok", "round {round}: {does}");
+        for class in ["flock", "ofd", "posix"] {
+            assert_eq!(two.does(&format!("pass 2000 {class} 1")), "0", "{class}");
+        }
+        let file = open(files);
+        for _ in 0..300 {
+            for Same { take, take_by_library, .. } in KINDS {
+                for does in ["open 2 file", &take.replacen('1', "2", 1), "close 2"] {
+                    assert_eq!(two.does(does), "ok", "{does}");
                 }
-                let release = kind.replace('w', "u");
-                for does in [kind, &*release] {
-                    assert_eq!(two.does(does), "ok", "round {round}: {does}");
-                }
+                let takes = |how| take_by_library(files, file.descriptor(), how, false);
+                assert_eq!((takes(Some(true)), takes(None)), (Ok(()), Ok(())), "{take}");
             }
         }
         for _ in 0..50 {

@@ -5,8 +5,8 @@ use std::ffi::{c_char, c_int};
 /// Where a path leads, as far as its text says.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
-    /// Elsewhere. The kernel finds it, also if it goes on into the arena by a detour: the arena is
-    /// mounted at the prefix.
+    /// Elsewhere. The kernel finds it, also if it goes on into the arena by a detour, such as a
+    /// symbolic link that is elsewhere: the arena is mounted at the prefix.
     Outside,
     /// Into the arena.
     Inside(Inside),

@@ -31,3 +31,4 @@ mod sites;
 mod spawn;
 mod start;
 mod symbols;
+mod ways_in;

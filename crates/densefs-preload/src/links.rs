@@ -205,23 +205,13 @@ pub(crate) fn mounted_path(inside: Inside) -> Result<CString, c_int> {
     CString::new([&start[..], b"/", path].concat()).map_err(|_| libc::EINVAL)
 }
 
-/// The place of an absolute path that may spell the prefix in another way, or begins as the names of
-/// open files do.
+/// The place of an absolute path that may spell the prefix in another way, or begins as the names
+/// of open files do.
 pub(crate) fn place_of_unusual(path: &CStr) -> Place {
     if let Some(descriptor) = magic(path.to_bytes()).and_then(numbers::inside) {
         return Place::OpenFile(descriptor);
     }
-    place_after(path, prefix::spelled(path.to_bytes(), 0))
-}
-
-/// The place of a relative path, from a working directory that is not in the arena.
-pub(crate) fn place_of_relative(path: &CStr) -> Place {
-    place_after(path, prefix::strip_relative(path.to_bytes()))
-}
-
-/// The place of a path of which so much leads to the prefix.
-fn place_after(path: &CStr, skipped: Option<usize>) -> Place {
-    let Some(skipped) = skipped else { return Place::Outside };
+    let Some(skipped) = strip_loosely(path.to_bytes()) else { return Place::Outside };
     if !arena::attach() {
         return Place::Outside;
     }
@@ -232,6 +222,30 @@ fn place_after(path: &CStr, skipped: Option<usize>) -> Place {
 /// The bytes up to the zero, as a string, unless there are none.
 fn first_of(bytes: &[u8]) -> Option<&CStr> {
     CStr::from_bytes_until_nul(bytes).ok().filter(|text| !text.is_empty())
+}
+
+/// How much of a path spells the prefix, with slashes and dots between its names.
+pub(crate) fn strip_loosely(path: &[u8]) -> Option<usize> {
+    let wanted = || prefix::get().split(|&byte| byte == b'/').skip(1);
+    let (mut at, mut known) = (0, 0_usize);
+    wanted().next()?;
+    loop {
+        let rest = path.get(at..)?;
+        let start = rest.iter().position(|&byte| byte != b'/')?;
+        let length = rest[start..].iter().position(|&byte| byte == b'/');
+        let name = &rest[start..][..length.unwrap_or(rest.len() - start)];
+        at += start + name.len();
+        match name {
+            b"." => {}
+            // The prefix has no symbolic links.
+            b".." => known = known.saturating_sub(1),
+            name if wanted().nth(known) == Some(name) => known += 1,
+            _ => return None,
+        }
+        if wanted().nth(known).is_none() {
+            return Some(at);
+        }
+    }
 }
 
 /// The descriptor that a name in `/proc` or `/dev` stands for.

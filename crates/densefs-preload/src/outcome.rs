@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use densefs_process::Errno;
 
 use crate::decision::Answer;
-use crate::signals::held;
+use crate::signals::{held, take_restart};
 
 /// An error as a system call returns it.
 pub(crate) const fn error(number: c_int) -> Answer {
@@ -36,6 +36,18 @@ pub(crate) fn call<T: Into<i64>>(act: impl FnOnce() -> T) -> Answer {
 #[inline(always)]
 pub(crate) fn length(act: impl FnOnce() -> isize) -> Answer {
     call(|| act() as i64)
+}
+
+/// Makes a call that may wait; again after each signal whose action is to restart such calls.
+pub(crate) fn restarted(mut act: impl FnMut() -> Answer) -> Answer {
+    loop {
+        // Of earlier calls.
+        let _forgotten = take_restart();
+        let done = act();
+        if done != error(libc::EINTR) || !take_restart() {
+            return done;
+        }
+    }
 }
 
 /// Makes a call of the safe library.

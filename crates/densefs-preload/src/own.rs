@@ -15,12 +15,14 @@ const RESERVED: c_int = 64;
 /// highest one.
 const HIGHEST: c_int = 1024;
 
-/// Decides where ours begin, and has the library put its own there.
+/// Decides where ours begin, and has the library put its own there. To be called at the start, and
+/// when the program has changed its limit: with a lower one, ours must begin lower. Those that are
+/// there already stay.
 pub(crate) fn choose_lowest() {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let limit = limit.and_then(|limit| c_int::try_from(limit).ok()).unwrap_or(HIGHEST);
-    let lowest = (limit.min(HIGHEST) - RESERVED).max(3);
-    LOWEST.store(lowest, Ordering::Relaxed);
+    let lowest = limit.min(HIGHEST) - RESERVED.min(limit / 2);
+    let lowest = LOWEST.fetch_min(lowest, Ordering::Relaxed).min(lowest);
     densefs_process::keep_numbers_from(lowest.cast_unsigned());
 }
 

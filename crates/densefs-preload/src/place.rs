@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int};
 
 use crate::inside::{Inside, Place};
-use crate::{arena, links, numbers, prefix};
+use crate::{arena, links, numbers, prefix, ways_in};
 
 /// Where a path leads.
 ///
@@ -32,26 +32,14 @@ pub(crate) unsafe fn place(directory: c_int, path: *const c_char) -> Place {
             return Place::Inside(Inside { directory, path });
         }
         // SAFETY: guaranteed by the caller.
-        return unsafe { relative(path) };
+        return unsafe { ways_in::place_of_relative(directory, path) };
     }
     match numbers::inside(directory) {
         Some(directory) => Place::Inside(Inside { directory, path }),
-        None => not_inside(directory),
+        None if numbers::is_kept(directory) => Place::Closed,
+        // SAFETY: guaranteed by the caller.
+        None => unsafe { ways_in::place_of_relative(directory, path) },
     }
-}
-
-/// The place of a relative path, from a working directory that is not in the arena.
-///
-/// # Safety
-/// It must be a C string.
-#[inline(always)]
-unsafe fn relative(path: *const c_char) -> Place {
-    // SAFETY: a C string has a first byte.
-    if !prefix::may_lead_inside(unsafe { *path }.cast_unsigned()) {
-        return Place::Outside;
-    }
-    // SAFETY: guaranteed by the caller.
-    links::place_of_relative(unsafe { std::ffi::CStr::from_ptr(path) })
 }
 
 /// The place of what is relative to a number that does not stand for a file in the arena.
@@ -94,8 +82,8 @@ unsafe fn unusual(path: *const c_char) -> Place {
     links::place_of_unusual(unsafe { std::ffi::CStr::from_ptr(path) })
 }
 
-/// Whether a path begins as the names of open files do, such as `/dev/fd/3`, `/dev/stdin` and
-/// `/proc/self/fd/3`.
+/// Whether a path begins as the names of open files do: `/dev/fd/3`, `/dev/stdin`,
+/// `/proc/self/fd/3` and so on.
 ///
 /// # Safety
 /// It must be a C string.

@@ -18,8 +18,6 @@ struct Prefix {
     is_working_inside: AtomicBool,
     /// Whether calls do not take the short way of [`crate::symbols`].
     take_the_long_way: AtomicBool,
-    /// Where the kernel's working directory is: a [`Working`].
-    working: AtomicU32,
     text: UnsafeCell<[u8; PREFIX_MAX]>,
 }
 
@@ -30,7 +28,6 @@ static PREFIX: Prefix = Prefix {
     length: AtomicU32::new(0),
     is_working_inside: AtomicBool::new(false),
     take_the_long_way: AtomicBool::new(false),
-    working: AtomicU32::new(Working::UNKNOWN.0),
     text: UnsafeCell::new([0; PREFIX_MAX]),
 };
 
@@ -86,104 +83,6 @@ pub(crate) fn take_the_long_way() -> bool {
 /// Has all calls take the long way.
 pub(crate) fn close_the_short_way() {
     PREFIX.take_the_long_way.store(true, Ordering::Relaxed);
-}
-
-/// Where the kernel's working directory is, seen from the prefix: how many of the first names of
-/// the two paths are the same, and how many others the working directory has after those.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Working(u32);
-
-impl Working {
-    const UNKNOWN: Self = Self(u32::MAX);
-    const BITS: u32 = 16;
-
-    /// Of an absolute path without links and dots.
-    fn new(path: &[u8]) -> Self {
-        let names =
-            |path| <[u8]>::split(path, |&byte| byte == b'/').filter(|name| !name.is_empty());
-        if path.first() != Some(&b'/') {
-            return Self::UNKNOWN;
-        }
-        let shared = names(get()).zip(names(path)).take_while(|(one, other)| one == other).count();
-        let own = names(path).count() - shared;
-        match (u32::try_from(shared), u16::try_from(own)) {
-            (Ok(shared), Ok(own)) if own < u16::MAX => Self(shared << Self::BITS | u32::from(own)),
-            _ => Self::UNKNOWN,
-        }
-    }
-
-    /// Whether the prefix is below it.
-    #[inline(always)]
-    fn is_above(self) -> bool {
-        self.0.trailing_zeros() >= Self::BITS
-    }
-
-    /// How many of the prefix's names it has, as seen from `levels` directories above it; none if
-    /// the prefix is not below that one.
-    fn above(self, levels: u32) -> Option<usize> {
-        if self == Self::UNKNOWN {
-            return None;
-        }
-        let (shared, own) = (self.0 >> Self::BITS, self.0 & ((1 << Self::BITS) - 1));
-        let further = levels.checked_sub(own)?;
-        usize::try_from(shared.saturating_sub(further)).ok()
-    }
-}
-
-/// Notes the kernel's working directory.
-pub(crate) fn set_working(path: &[u8]) {
-    PREFIX.working.store(Working::new(path).0, Ordering::Relaxed);
-}
-
-/// Whether a relative path, from a working directory that is not in the arena, may lead there.
-#[inline(always)]
-pub(crate) fn may_lead_inside(first: u8) -> bool {
-    first == b'.' || Working(PREFIX.working.load(Ordering::Relaxed)).is_above()
-}
-
-/// How much of a relative path leads to the prefix, from the kernel's working directory on.
-pub(crate) fn strip_relative(path: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    let mut levels = 0;
-    loop {
-        let rest = path.get(at..)?;
-        let start = rest.iter().position(|&byte| byte != b'/')?;
-        let length = rest[start..].iter().position(|&byte| byte == b'/');
-        let name = &rest[start..][..length.unwrap_or(rest.len() - start)];
-        match name {
-            b"." => {}
-            b".." => levels += 1,
-            _ => break,
-        }
-        at += start + name.len();
-    }
-    let has = Working(PREFIX.working.load(Ordering::Relaxed)).above(levels)?;
-    Some(at + spelled(path.get(at..)?, has)?)
-}
-
-/// How much of a path spells the prefix but for its first names, with slashes and dots between
-/// them.
-pub(crate) fn spelled(path: &[u8], has: usize) -> Option<usize> {
-    let wanted = || get().split(|&byte| byte == b'/').skip(1);
-    let (mut at, mut known) = (0, has);
-    wanted().nth(known)?;
-    loop {
-        let rest = path.get(at..)?;
-        let start = rest.iter().position(|&byte| byte != b'/')?;
-        let length = rest[start..].iter().position(|&byte| byte == b'/');
-        let name = &rest[start..][..length.unwrap_or(rest.len() - start)];
-        at += start + name.len();
-        match name {
-            b"." => {}
-            // The prefix has no symbolic links.
-            b".." => known = known.saturating_sub(1),
-            name if wanted().nth(known) == Some(name) => known += 1,
-            _ => return None,
-        }
-        if wanted().nth(known).is_none() {
-            return Some(at);
-        }
-    }
 }
 
 /// What follows the prefix in an absolute path: a path in the arena; none if the path does not
@@ -258,32 +157,6 @@ mod tests {
         assert_eq!(strip(c"/mnt/dense").as_deref(), Some(c"/"));
         assert_eq!(strip(c"/mnt/dense/").as_deref(), Some(c"/"));
         assert_eq!(strip(c"/mnt/dense//a").as_deref(), Some(c"//a"));
-        for (working, path, rest) in [
-            ("/", &b"mnt/dense/a"[..], Some(&b"/a"[..])),
-            ("/", b"./mnt//dense", Some(b"")),
-            ("/", b"../mnt/dense/a", Some(b"/a")),
-            ("/", b"dense/a", None),
-            ("/", b"mnt/../mnt/dense/a", Some(b"/a")),
-            ("/mnt", b"dense/a/../b", Some(b"/a/../b")),
-            ("/mnt", b"dense1/a", None),
-            ("/mnt", b"mnt/dense", None),
-            ("/mnt", b"../mnt/dense", Some(b"")),
-            ("/mnt/other/deep", b"../../dense/a", Some(b"/a")),
-            ("/mnt/other/deep", b"../dense/a", None),
-            ("/mnt/other/deep", b".././../dense/", Some(b"/")),
-            ("/mnt/other/deep", b"dense", None),
-            ("/usr", b"../mnt/dense", Some(b"")),
-            ("/usr", b"../../../mnt/dense", Some(b"")),
-            ("/usr", b"../dense", None),
-            ("/usr", b"..", None),
-            ("(unreachable)/mnt", b"dense", None),
-        ] {
-            set_working(working.as_bytes());
-            assert_eq!(strip_relative(path).map(|at| &path[at..]), rest, "{working} {path:?}");
-            assert!(rest.is_none() || may_lead_inside(path[0]), "{working} {path:?}");
-        }
-        set_working(b"/usr");
-        assert!(!may_lead_inside(b'd'), "it is not above");
         for outside in [c"/", c"/mnt", c"/mnt/dens", c"/mnt/dense1", c"/mnt/densE/a"] {
             assert_eq!(strip(outside), None, "{outside:?}");
         }

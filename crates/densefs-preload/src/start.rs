@@ -4,7 +4,7 @@
 use std::ffi::{CString, c_char, c_int};
 
 use crate::environment::{self, Told};
-use crate::{arena, counting, exec, limits, own, prefix, raw, serve, signals, sites};
+use crate::{arena, counting, exec, limits, own, prefix, raw, serve, signals, sites, ways_in};
 
 /// The dynamic linker calls this before the program begins.
 #[used]
@@ -29,6 +29,7 @@ extern "C" fn start(_: c_int, _: *mut *mut c_char, environment: *mut *mut c_char
     if !prefix::set(&told.prefix) {
         return arena::without_library(told, "its prefix is too long");
     }
+    ways_in::note(&told.prefix);
     if let Some(report) = told.report {
         counting::start(report);
     }
@@ -47,7 +48,6 @@ extern "C" fn start(_: c_int, _: *mut *mut c_char, environment: *mut *mut c_char
 
 /// Makes the working directory the arena's own, if the program was started in the mounted arena.
 fn enter_working_directory(path: &[u8]) {
-    prefix::set_working(path);
     let Ok(path) = CString::new(path) else { return };
     if path.as_bytes().first() != Some(&b'/') {
         return;

@@ -17,7 +17,7 @@ use rustix::time::Timespec;
 
 use crate::claims::Claims;
 use crate::credentials::Credentials;
-use crate::edge::{self, ByteLock, Mapping, lock_bytes};
+use crate::edge::{self, ByteLock, Mapping, ReplaceableFile, lock_bytes};
 use crate::file::{self, ArenaError, OpenedArena, RECORDS_AT};
 use crate::numbers::PassingNumber;
 use crate::supply::{release, supply};
@@ -41,7 +41,7 @@ pub(crate) struct Attachment {
     pid: AtomicU32,
     path: PathBuf,
     /// The open file description that the locks of records belong to.
-    file: File,
+    file: ReplaceableFile,
     /// Identifies that file.
     identity: Option<file::FileIdentity>,
     /// The same file without locks, for memory that programs map.
@@ -76,7 +76,7 @@ impl Attachment {
         Arc::new(Self {
             path: path.to_owned(),
             identity: file::FileIdentity::from_file(file.as_fd()),
-            file,
+            file: ReplaceableFile::new(file),
             to_map: OnceLock::new(),
             child_number: PassingNumber::none(),
             handed_number: PassingNumber::none(),
@@ -126,7 +126,7 @@ impl Attachment {
 
     /// Calls `each` with the numbers of the system's descriptors that belong to it.
     pub(crate) fn each_number(&self, each: &mut dyn FnMut(i32)) {
-        each(self.file.as_raw_fd());
+        each(self.file().as_raw_fd());
         self.to_map.get().map(AsRawFd::as_raw_fd).into_iter().for_each(&mut *each);
         self.child_number.get().into_iter().for_each(&mut *each);
         self.handed_number.get().into_iter().for_each(each);
@@ -163,7 +163,7 @@ impl Attachment {
         let taken = own.and_then(|(file, record)| {
             // The old mapping would keep the parent's locks alive after its death.
             self.mapping.map_anew(file.as_fd()).ok()?;
-            edge::replace(self.file(), &file).ok()?;
+            self.file.replace(file);
             Some(record)
         });
         self.set_record(taken);
@@ -343,6 +343,13 @@ impl Attachment {
         let others = (0..self.shape.processes()).filter(|&record| record != self.record());
         let alive = others.filter(|&record| self.is_alive(record));
         alive.map(|record| Role::from_record(&self.arena(), self.shape, record)).collect()
+    }
+
+    /// Whether another live process serves a mount.
+    pub(crate) fn is_served_by_others(&self) -> bool {
+        let others = (0..self.shape.processes()).filter(|&record| record != self.record());
+        let role = |record| Role::from_record(&self.arena(), self.shape, record);
+        others.filter(|&record| role(record) == Role::Server).any(|record| self.is_alive(record))
     }
 
     /// Notes in a record what its process is.

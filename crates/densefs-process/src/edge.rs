@@ -2,10 +2,12 @@
 //! and the clock.
 #![expect(unsafe_code, reason = "these have no safe wrapper")]
 
+use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use densefs::Arena;
 use densefs::arena::LINE_BYTES;
@@ -124,13 +126,41 @@ pub(crate) fn close(number: i32) {
     unsafe { libc::close(number) };
 }
 
-/// Makes a descriptor refer to the same file as another, in one step.
-pub(crate) fn replace(old: impl AsFd, by: impl AsFd) -> io::Result<()> {
-    // Not by libc's function, in whose place a program may have put another.
-    // SAFETY: it is open, and stays open, since this is never dropped.
-    let old = unsafe { OwnedFd::from_raw_fd(old.as_fd().as_raw_fd()) };
-    rustix::io::dup3(by, &mut ManuallyDrop::new(old), DupFlags::CLOEXEC)?;
-    Ok(())
+/// An open file that a forked child replaces by another.
+#[derive(Debug)]
+pub(crate) struct ReplaceableFile(AtomicI32);
+
+impl ReplaceableFile {
+    pub(crate) fn new(file: File) -> Self {
+        Self(AtomicI32::new(file.into_raw_fd()))
+    }
+
+    /// Puts another file in its place, with the same number if that is possible: not if the
+    /// process' limit has become lower. To be called while there is no other thread.
+    pub(crate) fn replace(&self, by: File) {
+        let old = self.0.load(Ordering::Relaxed);
+        // Not by libc's function, in whose place a program may have put another.
+        // SAFETY: it is open, and stays open, since this is never dropped.
+        let mut old = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(old) });
+        if rustix::io::dup3(&by, &mut old, DupFlags::CLOEXEC).is_err() {
+            self.0.store(by.into_raw_fd(), Ordering::Relaxed);
+            drop(ManuallyDrop::into_inner(old));
+        }
+    }
+}
+
+impl AsFd for ReplaceableFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: it is open until this is dropped, or replaced while nobody has borrowed it.
+        unsafe { BorrowedFd::borrow_raw(self.0.load(Ordering::Relaxed)) }
+    }
+}
+
+impl Drop for ReplaceableFile {
+    fn drop(&mut self) {
+        // SAFETY: this has owned it.
+        drop(unsafe { OwnedFd::from_raw_fd(self.0.load(Ordering::Relaxed)) });
+    }
 }
 
 /// Registers functions that every fork calls: before it, and after it in the parent and in the

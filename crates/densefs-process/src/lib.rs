@@ -48,7 +48,7 @@ pub use extended::XattrTarget;
 pub use file::{ArenaError, NewArena, make};
 pub use files::{File, usual_open_flags};
 pub use hand_over::HandOver;
-pub use locks::{LockHolder, LockRange};
+pub use locks::{LockHolder, LockRange, SETTLES_WITHIN, give_up_waiting_if};
 pub use mapped::{MapRequest, is_mapped, unmap};
 pub use memory::{Placement, Protection};
 pub use numbers::keep_numbers_from;

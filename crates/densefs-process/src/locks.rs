@@ -1,5 +1,9 @@
 //! File locks, with waiting.
 
+use std::cell::OnceCell;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
 use densefs::{Errno, FileLock, RangeHolder};
 
 use crate::dense_fs::DenseFs;
@@ -30,27 +34,47 @@ pub struct LockRange {
     pub holder: LockHolder,
 }
 
+/// How long a file that was closed through a mount may stay locked. The kernel tells the process
+/// that serves the mount only after the program has gone on, so another one may be faster.
+pub const SETTLES_WITHIN: Duration = Duration::from_millis(20);
+
+/// Asked whether to give up waiting for a file lock.
+static IS_GIVEN_UP: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// From now on, calls of this process that wait for file locks ask this every few milliseconds
+/// whether to give up, and then fail with [`Errno::INTR`]: for those who hold signals back until a
+/// call has ended. Only the first of these counts.
+pub fn give_up_waiting_if(asks: fn() -> bool) {
+    IS_GIVEN_UP.get_or_init(|| asks);
+}
+
 impl DenseFs {
     /// Locks a whole file for the open description, exclusively or shared, or unlocks it.
     ///
     /// # Errors
     /// As flock(2): [`Errno::AGAIN`] without `waits`, [`Errno::INTR`] with it.
     pub fn lock(&self, descriptor: u32, exclusive: Option<bool>, waits: bool) -> Result<(), Errno> {
-        self.lock_while(descriptor, exclusive, &|| waits)
+        let conflict = || {
+            let exclusive = exclusive.unwrap_or(false);
+            self.with_core(|member| member.conflicting_lock_of_open(descriptor, exclusive))
+        };
+        let lock = |goes_on: &dyn Fn() -> bool| self.lock_for(0, descriptor, exclusive, goes_on);
+        self.lock_or_settle(waits, conflict, lock)
     }
 
-    /// Like [`Self::lock`], and waits as long as `goes_on` says so, which is asked again every few
-    /// milliseconds.
+    /// Like [`Self::lock`], for another process, and waits as long as `goes_on` says so, which is
+    /// asked again every few milliseconds.
     ///
     /// # Errors
     /// As [`Self::lock`]; [`Errno::AGAIN`] if the lock could not be had by then.
-    pub fn lock_while(
+    pub fn lock_for(
         &self,
+        pid: u32,
         descriptor: u32,
         exclusive: Option<bool>,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<(), Errno> {
-        let take = || self.with_core(|member| member.lock_open(descriptor, exclusive));
+        let take = || self.with_core(|member| member.lock_open(descriptor, exclusive, pid));
         let wait = || {
             let exclusive = exclusive.unwrap_or(false);
             self.with_core(|member| member.await_unlocked(descriptor, None, exclusive))
@@ -70,7 +94,11 @@ impl DenseFs {
         exclusive: Option<bool>,
         waits: bool,
     ) -> Result<(), Errno> {
-        self.lock_range_while(descriptor, range, exclusive, &|| waits)
+        let conflict = || self.conflict(descriptor, range, exclusive.unwrap_or(false));
+        let lock = |goes_on: &dyn Fn() -> bool| {
+            self.lock_range_while(descriptor, range, exclusive, goes_on)
+        };
+        self.lock_or_settle(waits, conflict, lock)
     }
 
     /// Like [`Self::lock_range`], and waits as long as `goes_on` says so, which is asked again
@@ -98,6 +126,29 @@ impl DenseFs {
         self.take_lock(goes_on, take, wait)
     }
 
+    /// Takes a lock, and waits for it if `waits`; if not, waits for what may have been closed
+    /// through a mount.
+    fn lock_or_settle(
+        &self,
+        waits: bool,
+        conflict: impl Fn() -> Result<Option<FileLock>, Errno>,
+        lock: impl Fn(&dyn Fn() -> bool) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        if waits {
+            let goes_on = || !IS_GIVEN_UP.get().is_some_and(|asks| asks());
+            return lock(&goes_on)
+                .map_err(|why| if why == Errno::AGAIN { Errno::INTR } else { why });
+        }
+        let until = OnceCell::new();
+        let may_settle = || {
+            let until = until.get_or_init(|| Instant::now() + SETTLES_WITHIN);
+            let is_for_another = |lock: FileLock| lock.is_for_another();
+            conflict().is_ok_and(|found| found.is_some_and(is_for_another))
+                && Instant::now() < *until
+        };
+        lock(&may_settle).map_err(|why| if why == Errno::INTR { Errno::AGAIN } else { why })
+    }
+
     /// A lock that conflicts with locking a range.
     ///
     /// # Errors
@@ -109,10 +160,25 @@ impl DenseFs {
         is_exclusive: bool,
     ) -> Result<Option<FileLock>, Errno> {
         self.sweep()?;
+        self.conflict(descriptor, range, is_exclusive)
+    }
+
+    fn conflict(
+        &self,
+        descriptor: u32,
+        range: LockRange,
+        is_exclusive: bool,
+    ) -> Result<Option<FileLock>, Errno> {
         let (bytes, holder) = (range.start..range.end, self.holder_of(range));
         self.with_core(|member| {
             member.conflicting_lock_of_range(descriptor, bytes.clone(), is_exclusive, holder)
         })
+    }
+
+    /// Whether another process serves a mount of the arena.
+    #[must_use]
+    pub fn is_served_by_others(&self) -> bool {
+        self.attachment.is_served_by_others()
     }
 
     fn holder_of(&self, range: LockRange) -> RangeHolder {

@@ -70,11 +70,22 @@ pub struct FileLock {
     pub start: u64,
     /// The byte after its last one; the maximum if it extends to the end of any file.
     pub end: u64,
-    /// The process that took it.
+    /// The process that took it. Of locks of open descriptions, the one that they were taken for
+    /// by another process, or else 0 (flock) or the maximum (fcntl).
     pub pid: u32,
 }
 
 impl FileLock {
+    /// Whether a process has taken it for another one, as those do that serve a mount.
+    #[must_use]
+    pub fn is_for_another(&self) -> bool {
+        match self.owner {
+            LockOwner::Whole { .. } => self.pid != 0,
+            LockOwner::Process { .. } => false,
+            LockOwner::Description { .. } => self.pid != u32::MAX,
+        }
+    }
+
     fn overlaps(&self, other: &Self) -> bool {
         self.start < other.end && other.start < self.end
     }

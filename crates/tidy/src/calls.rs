@@ -117,6 +117,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs-preload/src/spawn.rs", "system calls"),
     ("crates/densefs-preload/src/start.rs", "what the dynamic linker calls"),
     ("crates/densefs-preload/src/symbols.rs", "functions of the C library"),
+    ("crates/densefs-preload/src/ways_in.rs", "strings of C programs, and system calls"),
     ("crates/densefs-process/src/dense_fs/raw.rs", "pointers that C keeps"),
     ("crates/densefs-process/src/edge.rs", "a mapping, locks of descriptions, hooks of forks"),
     ("crates/densefs-process/src/areas.rs", "memory that programs map"),

@@ -7,4 +7,4 @@ mod waits;
 
 pub(crate) use holders::{Holders, Key};
 pub(crate) use turns::{Turn, Turns};
-pub(crate) use waits::{Wait, Waits};
+pub(crate) use waits::Waits;

@@ -73,11 +73,6 @@ impl Waits {
 }
 
 impl Wait {
-    /// The number of the request.
-    pub(crate) fn unique(&self) -> u64 {
-        self.unique
-    }
-
     /// Whether it has not been given up.
     pub(crate) fn goes_on(&self) -> bool {
         !self.is_given_up.load(Ordering::Relaxed)

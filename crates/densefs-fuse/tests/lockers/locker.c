@@ -57,6 +57,27 @@ static void ask(const char *class, int file, const char *how, long start, long l
                (long)lock.l_len, lock.l_pid);
 }
 
+/* "pass TIMES CLASS FILE": how often a lock could not be had at once after what had it was closed. */
+static int pass(int times, const char *class, int file)
+{
+    int of_flock = strcmp(class, "flock") == 0, failed = 0;
+
+    while (times-- > 0) {
+        files[0] = open("file", O_RDWR);
+        for (int *one = (int[]){ 0, file, -1 }; *one >= 0; one++) {
+            if ((of_flock ? whole(*one, "w", 0) : range(class, *one, "w", 0, 0, 0)) < 0)
+                failed++;
+            if (*one == 0)
+                close(files[0]);
+        }
+        if (of_flock)
+            whole(file, "u", 0);
+        else
+            range(class, file, "u", 0, 0, 0);
+    }
+    return failed;
+}
+
 static void obey(const char *line)
 {
     char verb[16], word[64], how[16] = "";
@@ -75,6 +96,8 @@ static void obey(const char *line)
         puts(result(files[other]));
     } else if (sscanf(line, "close %d", &file) == 1) {
         puts(result(close(files[file])));
+    } else if (sscanf(line, "pass %d %15s %d", &other, how, &file) == 3) {
+        printf("%d\n", pass(other, how, file));
     } else if (sscanf(line, "map %d", &file) == 1) {
         void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, files[file], 0);
         puts(result(at == MAP_FAILED ? -1 : 0));

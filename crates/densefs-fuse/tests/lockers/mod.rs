@@ -255,6 +255,8 @@ pub(crate) fn told(story: &str, mut a: Locker, mut b: Locker) -> String {
         };
         let came =
             pids.iter().fold(came, |came, (by, name)| came.replace(by, &format!(" by {name}")));
+        // For whoever reads why it stopped.
+        eprintln!("{line}: {came}");
         told += &format!("{line}: {came}\n");
     }
     told

@@ -9,7 +9,7 @@ use super::files::with_number;
 use crate::call::SystemCall;
 use crate::decision::Answer;
 use crate::decision::Decision::{self, Done, Executed, Pass, Refused};
-use crate::outcome::{call as calling, error};
+use crate::outcome::{call as calling, error, restarted};
 use crate::raw::int;
 use crate::{numbers, own, raw};
 
@@ -191,7 +191,7 @@ pub(super) fn fcntl(call: &mut SystemCall) -> Decision {
             give_number(duplicate, |descriptor| numbers::add_from(descriptor, int(argument)))
         }
         // SAFETY: the program vouches for its pointer.
-        _ => calling(|| unsafe { control::dfs_fcntl(file, command, argument) }),
+        _ => restarted(|| calling(|| unsafe { control::dfs_fcntl(file, command, argument) })),
     })
 }
 

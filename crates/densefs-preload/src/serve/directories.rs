@@ -151,7 +151,6 @@ fn changed(is_inside: bool) {
         mount::leave_working_directory();
     } else {
         mount::note_working_directory();
-        raw::with_working_directory(prefix::set_working);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::call::SystemCall;
 use crate::decision::Answer;
 use crate::decision::Decision::{self, Done, Pass};
 use crate::inside::Inside;
-use crate::outcome::{call as calling, error, length};
+use crate::outcome::{call as calling, error, length, restarted};
 use crate::raw::int;
 use crate::{limits, mount, numbers};
 
@@ -179,7 +179,8 @@ with_numbers! {
     fsync: |file, _| calling(|| dfs::dfs_fsync(file));
     /// Advice, which memory does not need.
     advise: |file, _| calling(|| dfs::dfs_fsync(file));
-    flock: |file, [_, how, ..]| calling(|| locks::dfs_flock(file, int(how)));
+    flock: |file, [_, how, ..]|
+        restarted(|| calling(|| locks::dfs_flock(file, int(how))));
 }
 
 pub(super) fn truncate(call: &mut SystemCall) -> Decision {

@@ -11,7 +11,7 @@ use crate::decision::Answer;
 use crate::decision::Decision::{self, Done, Executed, Pass};
 use crate::outcome::error;
 use crate::raw::int;
-use crate::{environment, exec, limits, links, mount, numbers, raw, spawn};
+use crate::{environment, exec, limits, links, mount, numbers, own, raw, spawn};
 
 pub(super) fn execve(call: &mut SystemCall) -> Decision {
     let [path, arguments, environment, ..] = call.arguments;
@@ -127,7 +127,7 @@ pub(super) fn umask(call: &mut SystemCall) -> Decision {
     Pass
 }
 
-/// Changes limits, one of which is for the sizes of files.
+/// Changes limits: of the sizes of files, and of descriptors, which ours must stay below.
 pub(super) fn set_limits(call: &mut SystemCall) -> Decision {
     let is_question = call.number as c_long == libc::SYS_prlimit64 && call.arguments[2] == 0;
     if is_question {
@@ -137,6 +137,7 @@ pub(super) fn set_limits(call: &mut SystemCall) -> Decision {
     let done = unsafe { raw::system_call(call.number as c_long, call.arguments) };
     if done == 0 {
         limits::read();
+        own::choose_lowest();
     }
     Executed(done)
 }

@@ -165,11 +165,20 @@ impl Side {
     }
 }
 
-/// Copies from one side to the other until there is no more.
+/// How long bytes are copied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// Until there is no more, or there have been enough.
+    Enough,
+    /// What one read gives, as another might wait.
+    OneRead,
+}
+
+/// Copies from one side to the other.
 ///
 /// # Safety
 /// The offsets must be null or valid.
-unsafe fn copy(from: Side, to: Side, count: usize) -> Answer {
+unsafe fn copy(from: Side, to: Side, count: usize, until: Until) -> Answer {
     let count = count.min(LENGTH_MAX);
     let mut piece = Vec::<u8>::new();
     if piece.try_reserve_exact(count.min(PIECE)).is_err() {
@@ -200,6 +209,9 @@ unsafe fn copy(from: Side, to: Side, count: usize) -> Answer {
         if done < read {
             from.unread(read - done);
             break written.min(0);
+        }
+        if until == Until::OneRead {
+            break 0;
         }
     };
     if moved == 0 && ended < 0 {
@@ -264,20 +276,59 @@ pub(super) fn sendfile(call: &mut SystemCall) -> Decision {
         return Pass;
     }
     // SAFETY: the program vouches for its pointers.
-    Done(unsafe { copy(from, to, count) })
+    Done(unsafe { copy(from, to, count, Until::Enough) })
 }
 
 /// splice(2) between a pipe and a file in the arena.
 pub(super) fn splice(call: &mut SystemCall) -> Decision {
-    let [from, from_at, to, to_at, count, _] = call.arguments;
+    let [from, from_at, to, to_at, count, how] = call.arguments;
     let (from, to) = (Side::new(from, from_at), Side::new(to, to_at));
-    if from.inside.is_none() && to.inside.is_none() {
-        return Pass;
+    let (side, event) = match (from.inside, to.inside) {
+        (None, None) => return Pass,
+        (Some(_), Some(_)) => return Done(error(libc::EINVAL)),
+        (Some(_), None) => (to, libc::POLLOUT),
+        (None, Some(_)) => (from, libc::POLLIN),
+    };
+    match side.type_bits() {
+        Ok(libc::S_IFIFO) => {}
+        Ok(_) => return Done(error(libc::EINVAL)),
+        Err(why) => return Done(why),
     }
-    if from.inside.is_some() && to.inside.is_some() {
-        return Done(error(libc::EINVAL));
+    let pipe = Pipe { number: side.number, event };
+    if count > 0 && int(how).cast_unsigned() & libc::SPLICE_F_NONBLOCK != 0 && !pipe.is_ready() {
+        return Done(error(libc::EAGAIN));
     }
-    // A pipe gives what it has: one read is enough.
-    // SAFETY: the program vouches for its pointers.
-    Done(unsafe { copy(from, to, count.min(PIECE)) })
+    let mut moved = 0;
+    while moved < count.min(LENGTH_MAX) {
+        // That much can be moved without waiting if the pipe is ready at all. Only the first piece
+        // may wait.
+        let wanted = (count - moved).min(libc::PIPE_BUF);
+        // SAFETY: the program vouches for its pointers.
+        let done = unsafe { copy(from, to, wanted, Until::OneRead) };
+        match usize::try_from(done) {
+            Ok(0) => break,
+            Ok(done) => moved += done,
+            Err(_) if moved == 0 => return Done(done),
+            Err(_) => break,
+        }
+        if !pipe.is_ready() {
+            break;
+        }
+    }
+    Done(moved.cast_signed())
+}
+
+/// A pipe's end, and what it is to be ready for.
+struct Pipe {
+    number: c_int,
+    event: libc::c_short,
+}
+
+impl Pipe {
+    fn is_ready(&self) -> bool {
+        let mut polled = libc::pollfd { fd: self.number, events: self.event, revents: 0 };
+        let at = (&raw mut polled).expose_provenance();
+        // SAFETY: there is one of them.
+        unsafe { raw::system_call(libc::SYS_poll, [at, 1, 0, 0, 0, 0]) > 0 }
+    }
 }

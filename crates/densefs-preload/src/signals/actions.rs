@@ -105,6 +105,11 @@ pub(super) fn mask_of(signal: c_int) -> u64 {
     action.mask | if is_deferred { KernelSet::of(signal) } else { 0 }
 }
 
+/// Whether calls go on that a signal has interrupted.
+pub(super) fn restarts(signal: c_int) -> bool {
+    get(signal).flags & libc::SA_RESTART as u64 != 0
+}
+
 /// Sets which signals are blocked in this thread.
 pub(super) fn set_mask(mask: u64) {
     let at = (&raw const mask).expose_provenance();

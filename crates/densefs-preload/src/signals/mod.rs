@@ -10,7 +10,7 @@ mod actions;
 mod faults;
 mod within;
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
@@ -33,6 +33,12 @@ pub(crate) fn held<T>(act: impl FnOnce() -> T) -> T {
     done
 }
 
+/// Whether the signal that was handled last is to restart the call that it has interrupted; until
+/// the next one, no more.
+pub(crate) fn take_restart() -> bool {
+    RESTARTS.take()
+}
+
 /// A signal that has arrived too early.
 struct Waiting {
     signal: c_int,
@@ -43,6 +49,8 @@ struct Waiting {
 thread_local! {
     static WAITING: UnsafeCell<MaybeUninit<Waiting>> =
         const { UnsafeCell::new(MaybeUninit::uninit()) };
+    /// Whether the signal that was handled last is to restart the call that it has interrupted.
+    static RESTARTS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Signals about an instruction that the processor cannot execute. Waiting would not
@@ -119,16 +127,20 @@ fn deliver() {
     // SAFETY: the word said that there is one.
     let mut waiting = WAITING.with(|place| unsafe { (*place.get()).assume_init_read() });
     let before = waiting.mask();
+    let restarts = actions::restarts(waiting.signal);
     actions::set_mask(before | actions::mask_of(waiting.signal));
     let context = (&raw mut waiting.context).cast();
     // SAFETY: these are what the kernel gave to our handler.
     unsafe { actions::run(waiting.signal, &raw mut waiting.info, context) };
+    RESTARTS.set(restarts);
     actions::set_mask(before);
 }
 
-/// Handles faults at addresses that the program has passed; to be called at the start.
+/// Handles faults at addresses that the program has passed, and lets signals end what waits; to be
+/// called at the start.
 pub(crate) fn start() {
     faults::start(handle);
+    densefs_process::give_up_waiting_if(within::is_awaited);
 }
 
 /// Serves `rt_sigaction`: the program's handlers are called by ours.

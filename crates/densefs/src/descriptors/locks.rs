@@ -31,18 +31,23 @@ impl RangeHolder {
 
 impl<'a, S: Seams> Member<'a, S> {
     /// Locks the whole file on behalf of the open description, exclusively or shared, or unlocks
-    /// it: flock(2).
+    /// it: flock(2). A process that does so for another one names that; others name 0.
     ///
     /// # Errors
     /// [`Errno::AGAIN`] if another owner's lock conflicts; [`Errno::BADF`].
-    pub fn lock_open(&self, descriptor: u32, exclusive: Option<bool>) -> Result<(), Errno> {
+    pub fn lock_open(
+        &self,
+        descriptor: u32,
+        exclusive: Option<bool>,
+        pid: u32,
+    ) -> Result<(), Errno> {
         self.with(descriptor, |open| {
             open.check_not_path()?;
             if exclusive.is_some() {
                 // Either will do.
                 open.check_readable().or_else(|_| open.check_writable())?;
             }
-            let lock = open.whole_lock(exclusive.unwrap_or(false));
+            let lock = FileLock { pid, ..open.whole_lock(exclusive.unwrap_or(false)) };
             match exclusive {
                 Some(_) => self.lock_file(open.node, lock),
                 None => self.unlock_file(open.node, lock.owner, lock.start..lock.end),
@@ -74,6 +79,21 @@ impl<'a, S: Seams> Member<'a, S> {
                 Some(_) => self.lock_file(open.node, lock),
                 None => self.unlock_file(open.node, lock.owner, range.clone()),
             }
+        })
+    }
+
+    /// A lock that conflicts with locking the whole file.
+    ///
+    /// # Errors
+    /// [`Errno::BADF`].
+    pub fn conflicting_lock_of_open(
+        &self,
+        descriptor: u32,
+        exclusive: bool,
+    ) -> Result<Option<FileLock>, Errno> {
+        self.with(descriptor, |open| {
+            open.check_not_path()?;
+            self.conflicting_lock(open.node, &open.whole_lock(exclusive))
         })
     }
 

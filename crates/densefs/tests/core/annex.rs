@@ -191,7 +191,7 @@ fn locks_end_with_the_descriptors_that_they_belong_to() {
         member.open(&Caller::ROOT, root, b"file", how, 0o600).expect("there is room")
     };
     let (one, two) = (open(), open());
-    let whole = |descriptor, exclusive| member.lock_open(descriptor, Some(exclusive));
+    let whole = |descriptor, exclusive| member.lock_open(descriptor, Some(exclusive), 0);
     assert_eq!(whole(one, true), Ok(()));
     assert_eq!(whole(two, false), Err(Errno::AGAIN));
     let copy = member.duplicate(one, 0, 0).expect("there is room");

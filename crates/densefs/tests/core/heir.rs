@@ -36,7 +36,7 @@ fn before(world: &World) -> Memory {
     open(&old, b"both", flags::CLOSE_ON_EXEC);
     let closed = open(&old, b"closed", flags::CLOSE_ON_EXEC);
     let flocked = open(&old, b"flocked", 0);
-    old.lock_open(flocked, Some(true)).expect("nobody has it");
+    old.lock_open(flocked, Some(true), 0).expect("nobody has it");
     old.lock_range(flocked, 0..9, Some(true), DESCRIPTION).expect("nobody has it");
     for file in [kept, both, closed] {
         for range in 0..RANGES {
@@ -70,12 +70,12 @@ fn assert_taken_over(memory: &mut Memory, world: &World) {
     for file in [both, closed] {
         assert_eq!(other.lock_range(file, 0..u64::MAX, Some(true), PID), Ok(()));
     }
-    assert_eq!(other.lock_open(flocked, Some(true)), Err(Errno::AGAIN));
+    assert_eq!(other.lock_open(flocked, Some(true), 0), Err(Errno::AGAIN));
     assert_eq!(other.lock_range(flocked, 0..1, Some(true), DESCRIPTION), Err(Errno::AGAIN));
     new.close(0).expect("it is open");
     assert_eq!(other.lock_range(kept, 0..u64::MAX, Some(true), PID), Ok(()));
     new.reap(NEW).expect("it is a record");
-    assert_eq!(other.lock_open(flocked, Some(true)), Ok(()));
+    assert_eq!(other.lock_open(flocked, Some(true), 0), Ok(()));
     other.reap(OTHER).expect("it is a record");
     assert_eq!(assert_whole(&other).descriptions, 0);
 }

@@ -5,12 +5,17 @@ use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::programs::is_long;
 use super::{Dense, LONG, until};
 use crate::process::Outcome;
+
+/// Long enough for programs that may take long.
+const LONGER: Duration = Duration::from_secs(1800);
 
 impl Dense {
     /// Runs a shell's script below the prefix, where only the library reaches the arena: a call
@@ -25,7 +30,7 @@ impl Dense {
         let run = format!("read go && exec <&- </dev/null && cd % && {script}");
         let mut command = self.command(&["sh", "-c", &run]);
         command.stdin(Stdio::piped());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::piped());
         let mut child = InTime::start(command);
         let input = child.process.stdin.take().expect("piped");
         self.kill_mount(&child.process);
@@ -67,12 +72,15 @@ pub(super) struct InTime {
 }
 
 impl InTime {
+    /// Starts it; what it prints can be read.
     pub(super) fn start(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let process = command.process_group(0).spawn().expect("it can be started");
         let (end, ended) = mpsc::channel::<()>();
         let group = Pid::from_child(&process);
+        let limit = if is_long() { LONGER } else { LONG };
         std::thread::spawn(move || {
-            if ended.recv_timeout(LONG) == Err(mpsc::RecvTimeoutError::Timeout) {
+            if ended.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
                 // It may have just ended.
                 let _gone = kill_process_group(group, Signal::KILL);
             }

@@ -18,11 +18,12 @@ pub(super) fn compiled(name: &str, within: &Path) -> PathBuf {
     program
 }
 
-/// Runs a program in an arena, and checks that it prints what it prints elsewhere.
+/// Runs a program in an arena, and checks that it prints what it prints in a tmpfs.
 #[track_caller]
 fn assert_same(test: &str, name: &str) {
     let Some(dense) = Dense::mounted(test) else { return };
     let program = compiled(name, dense.arena.parent().expect("it is in the place"));
+    // A tmpfs: how space runs out, and which order names have, differs elsewhere.
     let elsewhere = tempfile::tempdir_in("/dev/shm").expect("there is room");
     let mut command = Command::new(&program);
     command.current_dir(elsewhere.path());
@@ -47,6 +48,41 @@ fn bad_addresses_make_calls_fail() {
 #[test]
 fn files_here_and_elsewhere_get_the_lowest_numbers() {
     assert_same("files_here_and_elsewhere_get_the_lowest_numbers", "numbers");
+}
+
+#[test]
+fn walks_patterns_and_temporary_names_are_the_same() {
+    assert_same("walks_patterns_and_temporary_names_are_the_same", "names");
+}
+
+#[test]
+fn streams_transfers_and_children_are_the_same() {
+    assert_same("streams_transfers_and_children_are_the_same", "streams");
+}
+
+/// What the manual says that the library refuses.
+#[test]
+fn what_cannot_be_served_is_refused() {
+    let Some(dense) = Dense::mounted("what_cannot_be_served_is_refused") else { return };
+    let program = compiled("refused", dense.arena.parent().expect("it is in the place"));
+    let outcome = dense.alone(&format!("exec {}", program.display()));
+    let expected = [
+        "write: 8192 ",
+        "inotify: -1 ENOSYS",
+        "inotify elsewhere: 1 ",
+        "io_uring: -1 ENOSYS",
+        "handle: -1 EOPNOTSUPP",
+        "io_submit: -1 EINVAL",
+        "sendmsg: -1 EBADF",
+        "mremap: -1 ENOMEM",
+        "chroot: -1 EPERM",
+        "pivot_root: -1 EPERM",
+        "openat2: -1 ENOSYS",
+        "read: 8192 ",
+        "unlink: 0 ",
+    ];
+    assert_eq!(outcome.assert_code(0).stdout.lines().collect::<Vec<_>>(), expected);
+    dense.assert_gone();
 }
 
 /// Where code cannot be changed, the mount serves all calls.

@@ -5,6 +5,7 @@ mod lockers;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
@@ -97,6 +98,38 @@ fn locks_go_with_the_server_that_took_them() {
     assert_eq!(by_library.does("posix 1 w 0 0"), "ok");
     assert_eq!(by_mount.does("posix 1 w 0 10"), "ENOTCONN");
     drop((by_mount, by_library));
+    until("the servers have ended", || dense.processes("densefs-server").is_empty());
+    dense.assert_gone();
+}
+
+/// At whatever moment the signal comes.
+#[test]
+fn signals_end_each_wait() {
+    let Some(lockers) = Lockers::new("signals_end_each_wait") else { return };
+    let mut holder = lockers.start(&lockers.by_mount);
+    for does in ["open 1 file", "flock 1 w", "posix 1 w 0 10"] {
+        assert_eq!(holder.does(does), "ok");
+    }
+    for program in [&lockers.by_library, &lockers.by_mount] {
+        let mut waiting = lockers.start(program);
+        for does in ["open 1 file", "handler interrupts"] {
+            assert_eq!(waiting.does(does), "ok");
+        }
+        for round in 0..200 {
+            for waits in ["wait flock 1 r", "wait posix 1 w 5 9"] {
+                waiting.begins(waits);
+                // Those who wait look every 5 ms whether the lock is free.
+                let began = Instant::now();
+                while began.elapsed() < Duration::from_micros(round * 61 % 6000) {
+                    std::thread::yield_now();
+                }
+                waiting.signal(Signal::USR1);
+                assert_eq!(waiting.answer(), "EINTR", "{waits}, round {round}");
+            }
+        }
+    }
+    drop(holder);
+    let dense = &lockers.dense;
     until("the servers have ended", || dense.processes("densefs-server").is_empty());
     dense.assert_gone();
 }

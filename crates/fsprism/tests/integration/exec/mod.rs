@@ -2,8 +2,10 @@
 
 mod alone;
 mod calls;
+mod conformance;
 mod endings;
 mod in_c;
+mod killed;
 mod locks;
 mod programs;
 mod refused;

@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::Dense;
+use super::alone::InTime;
 use crate::place::say_skipped;
 use crate::process::Outcome;
 
@@ -44,8 +45,8 @@ fn on_tmpfs(dense: &Dense, script: &Path, left: &Path) -> Outcome {
         sh \"$2\"; status=$?; cp -a . \"$3\"; exit $status";
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", run, "sh"]).arg(&dense.prefix).arg(script).arg(left);
-    command.env("PROGRAMS", scripts());
-    let outcome = dense.place.finish(command);
+    command.env("PROGRAMS", scripts()).stdin(Stdio::null());
+    let outcome = InTime::start(command).finish();
     fs::remove_dir(&dense.prefix).expect("the mount is gone");
     outcome
 }
@@ -74,7 +75,9 @@ fn assert_same(test: &str, script: &str, way: Way) {
     let run = format!("export PROGRAMS={programs} && exec sh {}", script.display());
     let outcome = match way {
         Way::Library => dense.alone(&run),
-        Way::LibraryAndMount => dense.shell(&format!("cd % && {run}")),
+        Way::LibraryAndMount => {
+            InTime::start(dense.command(&["sh", "-c", &format!("cd % && {run}")])).finish()
+        }
     };
     assert_eq!(outcome.stdout, expected.stdout, "{outcome:?}");
     assert_eq!(outcome.stderr, expected.stderr);
@@ -101,9 +104,30 @@ macro_rules! programs {
     };
 }
 
+/// Programs that take longer, and are run if `FSPRISM_PROGRAMS` is `all`.
+macro_rules! longer_programs {
+    ($($name:ident, $script:literal, $way:ident;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                if !is_long() {
+                    return say_skipped(stringify!($name), "FSPRISM_PROGRAMS is not `all`");
+                }
+                assert_same(stringify!($name), $script, Way::$way);
+            }
+        )*
+    };
+}
+
+/// Whether tests may take long.
+pub(super) fn is_long() -> bool {
+    std::env::var_os("FSPRISM_PROGRAMS").is_some_and(|which| which == "all")
+}
+
 programs! {
     grep_find_and_ls_see_the_same_in_an_arena_and_a_tmpfs, "search.sh", Library;
     cp_mv_tar_and_rm_do_the_same_in_an_arena_and_a_tmpfs, "copy.sh", Library;
+    other_ways_lead_to_an_arena_as_to_a_tmpfs, "ways.sh", Library;
     bash_does_the_same_in_an_arena_and_a_tmpfs, "shell.sh", Library;
     git_does_the_same_in_an_arena_and_a_tmpfs, "git.sh", Library;
     sqlite_does_the_same_in_an_arena_and_a_tmpfs, "database.sh", Library;
@@ -112,4 +136,12 @@ programs! {
     perl_and_sort_do_the_same_in_an_arena_and_a_tmpfs, "perl.sh", Library;
     node_does_the_same_in_an_arena_and_a_tmpfs, "node.sh", Library;
     python_does_the_same_in_an_arena_and_a_tmpfs, "python.sh", Library;
+    rsync_does_the_same_in_an_arena_and_a_tmpfs, "rsync.sh", Library;
+    vim_does_the_same_in_an_arena_and_a_tmpfs, "editor.sh", Library;
+    ninja_does_the_same_in_an_arena_and_a_tmpfs, "ninja.sh", Library;
+}
+
+longer_programs! {
+    make_builds_the_same_project_in_an_arena_and_a_tmpfs, "project.sh", Library;
+    cargo_does_the_same_in_an_arena_and_a_tmpfs, "cargo.sh", LibraryAndMount;
 }

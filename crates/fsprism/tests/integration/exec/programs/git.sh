@@ -19,3 +19,13 @@ git grep -c EXPORT | sort | tail -2
 git archive HEAD | tar t | wc -l
 git reset -q --hard && git clean -fdq && git status --short
 git bundle create -q ../bundle main && git clone -q ../bundle ../unbundled && ls ../unbundled
+for i in 1 2 3 4 5 6 7 8; do
+    [ $i -lt 6 ] || echo bad >marker
+    echo $i >n && git add -A && git commit -qm "n $i"
+done
+git bisect start HEAD HEAD~8 >/dev/null && git bisect run sh -c '! test -e marker' | tail -1
+git bisect log | grep -c '^git bisect' && git bisect reset 2>/dev/null && git status --short
+git branch -q early HEAD~8 && git rebase -q --onto early HEAD~3 2>/dev/null; git status --short
+git rebase --abort && git cherry-pick -n HEAD~1 2>/dev/null; git reset -q --hard
+git blame -s n && git show --stat HEAD | tail -1 && git repack -adq && git fsck --full && git prune
+git sparse-checkout set src 2>/dev/null && ls && git sparse-checkout disable && git ls-files | wc -l

@@ -17,8 +17,9 @@ perl -MFile::Temp=tempfile -e '($f, $n) = tempfile(DIR => ".", UNLINK => 1); pri
 perl -MFcntl=:flock -e 'open F, ">", "l"; flock F, LOCK_EX; $p = fork;
     if (!$p) { open G, ">", "l"; exit(flock(G, LOCK_EX | LOCK_NB) ? 1 : 0) }
     waitpid $p, 0; print "$?\n"'
-perl -MFile::Copy -MFile::Path=make_path,remove_tree -e 'make_path("a/b/c"); copy("shuffled", "a/b/c/s");
-    move("a/b/c/s", "a/s"); print -s "a/s", "\n"; print remove_tree("a"), "\n"'
+perl -MFile::Copy -MFile::Path=make_path,remove_tree -e 'make_path("a/b/c");
+    copy("shuffled", "a/b/c/s"); move("a/b/c/s", "a/s");
+    print -s "a/s", "\n"; print remove_tree("a"), "\n"'
 perl -e 'open F, "+<", "shuffled"; seek F, 10, 0; print F "zz"; seek F, 8, 0; read F, $x, 6;
     print "$x\n"; truncate F, 20; print -s F, "\n"'
 perl -pi -e 's/1/one/' shuffled && cat shuffled
