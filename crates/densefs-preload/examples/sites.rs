@@ -38,7 +38,8 @@ static ORDER: Order = Order {
 };
 
 /// What the server does with one number. How: 0 nothing; 1 return the value; 2 return the value, on
-/// the stack that the first argument points to; 3 like 1, but without changing registers on purpose.
+/// the stack that the first argument points to; 3 like 1, but without changing registers on
+/// purpose.
 struct Order {
     number: AtomicUsize,
     how: AtomicUsize,

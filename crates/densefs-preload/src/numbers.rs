@@ -43,8 +43,8 @@ struct Common {
     highest: AtomicI32,
     /// What placeholders are duplicates of.
     placeholder: AtomicI32,
-    /// Whether the kernel may have a free number below one that is kept, or will be when the program
-    /// closes it.
+    /// Whether the kernel may have a free number below one that is kept, or will be when it is
+    /// closed.
     may_be_lower: AtomicBool,
 }
 

@@ -171,7 +171,7 @@ impl Place {
         self.work.join(format!("output-{side:?}"))
     }
 
-    /// Replaces what stands for directories.
+    /// Replaces the signs that stand for directories.
     fn fill_in(&self, side: Side, text: &str) -> OsString {
         let (root, work) = (self.root(side).to_string_lossy(), self.work.to_string_lossy());
         text.replace('%', &root).replace('@', &work).into()
