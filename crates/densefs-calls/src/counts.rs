@@ -8,7 +8,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
@@ -32,6 +32,9 @@ pub enum Outcome {
 pub struct Counts {
     programs: AtomicU64,
     calls: [[AtomicU64; 3]; NUMBERS],
+    requests: AtomicU64,
+    /// A process whose requests do not count.
+    watcher: AtomicU32,
 }
 
 impl Counts {
@@ -43,6 +46,23 @@ impl Counts {
     /// How many programs have loaded the library.
     pub fn programs(&self) -> u64 {
         self.programs.load(Ordering::Relaxed)
+    }
+
+    /// Does not count requests of this process.
+    pub fn leave_out(&self, process: u32) {
+        self.watcher.store(process, Ordering::Relaxed);
+    }
+
+    /// Counts a request that has come to the server of the mount from this process.
+    pub fn note_request(&self, process: u32) {
+        if process != self.watcher.load(Ordering::Relaxed) {
+            self.requests.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many requests have come to the server of the mount.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
     }
 
     /// Counts a call.
@@ -109,6 +129,9 @@ mod tests {
             second.note(number, outcome);
         }
         second.note(NUMBERS, Outcome::Refused);
+        second.leave_out(7);
+        (6..9).for_each(|process| first.note_request(process));
+        assert_eq!(second.requests(), 2);
         let count = |number, outcome| first.count(number, outcome);
         assert_eq!(second.programs(), 1);
         assert_eq!(count(0, Outcome::Served), 2);

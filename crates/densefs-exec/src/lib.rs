@@ -71,9 +71,10 @@ pub fn exec(
         })?;
     }
     let library = densefs_preload_library::file()?;
+    let counting = if watch.report { Some(watched::Counting::new()?) } else { None };
     let (device, refusal) = match is_inside {
         true => (inherited.device(), None),
-        false => match enter(place, say)? {
+        false => match enter(place, counting.as_ref(), say)? {
             Ok(device) => (Some(device), None),
             Err(refusal) => (None, Some(refusal)),
         },
@@ -95,14 +96,18 @@ pub fn exec(
     process.arg0(name).args(arguments);
     inherited.pass_on(&mut process, place, &library, device);
     if watch != Watch::default() {
-        return watched::run(process, watch, place);
+        return watched::run(process, counting, watch, place);
     }
     Err(ExecError::NotRun { name: name.clone(), why: process.exec() })
 }
 
 /// Gives this process mounts of its own, among them the arena's, and returns that one's device
 /// number; or returns why it may not.
-fn enter(place: &Place, say: &mut dyn FnMut(&str)) -> Result<Result<u64, String>, ExecError> {
+fn enter(
+    place: &Place,
+    counting: Option<&watched::Counting>,
+    say: &mut dyn FnMut(&str),
+) -> Result<Result<u64, String>, ExecError> {
     let way = match Way::find() {
         Ok(way) => way,
         Err(refusal) => return Ok(Err(refusal)),
@@ -112,7 +117,9 @@ fn enter(place: &Place, say: &mut dyn FnMut(&str)) -> Result<Result<u64, String>
     let point = Point::open(place.prefix())?;
     let holds_files = point.holds_files();
     match mount(&way, place) {
-        Ok(unserved) => server::start(unserved, place, point)?,
+        Ok(unserved) => {
+            server::start(unserved, place, point, counting.map(watched::Counting::counts))?;
+        }
         Err(why) if namespace::is_refusal(&why) => {
             return Ok(Err(format!("mounting fails: {why}")));
         }

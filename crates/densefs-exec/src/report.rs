@@ -22,6 +22,9 @@ pub struct ReportedCall {
 pub struct Report {
     /// How many programs have loaded the library.
     pub programs: u64,
+    /// How many requests have come by the mount: from programs and calls that the library does not
+    /// serve.
+    pub requests: u64,
     /// The calls on files by kind, the most frequent on the arena first.
     pub calls: Vec<ReportedCall>,
     /// What it takes to enter the kernel and leave it again: the time of an empty system call on
@@ -41,7 +44,12 @@ impl Report {
             .filter(|call| call.served + call.passed + call.refused > 0)
             .collect();
         calls.sort_by_key(|call| std::cmp::Reverse((call.served, call.refused, call.passed)));
-        Self { programs: counts.programs(), calls, entry_ns: entry_ns() }
+        Self {
+            programs: counts.programs(),
+            requests: counts.requests(),
+            calls,
+            entry_ns: entry_ns(),
+        }
     }
 
     /// How many calls the library has served.

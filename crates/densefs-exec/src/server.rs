@@ -11,6 +11,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
+use densefs_calls::Counts;
 use densefs_fuse::{Mount, Unserved};
 use densefs_process::DenseFs;
 use rustix::mount::{UnmountFlags, unmount};
@@ -26,7 +27,12 @@ const READY: &[u8] = b"ready";
 const SERVER: &CStr = c"densefs-server";
 
 /// Starts the process, and waits until it serves the mount.
-pub(crate) fn start(unserved: Unserved, place: &Place, point: Point) -> Result<(), ExecError> {
+pub(crate) fn start(
+    unserved: Unserved,
+    place: &Place,
+    point: Point,
+    counts: Option<&'static Counts>,
+) -> Result<(), ExecError> {
     let failed = |why: io::Error| ExecError::Kernel { doing: "starting the server", why };
     let (told, tells) = pipe().map_err(failed)?;
     // What is moved into this is closed here.
@@ -41,7 +47,12 @@ pub(crate) fn start(unserved: Unserved, place: &Place, point: Point) -> Result<(
         let said = tells.write_all(said);
         drop(tells);
         let served = match (prepared, said) {
-            (Ok(mount), Ok(())) => mount.serve(),
+            (Ok(mut mount), Ok(())) => {
+                if let Some(counts) = counts {
+                    mount.count(counts);
+                }
+                mount.serve()
+            }
             (_, said) => said,
         };
         // From here on, it is no more than a second remover.

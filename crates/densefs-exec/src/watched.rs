@@ -47,17 +47,28 @@ pub struct Watched {
 }
 
 /// Counts that programs inherit.
-struct Counting {
+pub(crate) struct Counting {
     file: OwnedFd,
     counts: &'static Counts,
 }
 
 impl Counting {
-    fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> Result<Self, ExecError> {
+        Self::make().map_err(|why| ExecError::Kernel { doing: "counting calls", why })
+    }
+
+    /// The counts, which children of this process have too.
+    pub(crate) fn counts(&self) -> &'static Counts {
+        self.counts
+    }
+
+    fn make() -> io::Result<Self> {
         /// The library keeps as many of the highest descriptors for itself.
         const RESERVED: i32 = 64;
         const HIGHEST: i32 = 1024;
         let (file, counts) = densefs_calls::create()?;
+        // What this process looks for in the mount is not the command's.
+        counts.leave_out(rustix::process::getpid().as_raw_nonzero().get().unsigned_abs());
         let limit = getrlimit(Resource::Nofile).current;
         let limit = limit.and_then(|limit| i32::try_from(limit).ok()).unwrap_or(HIGHEST);
         let lowest = (limit.min(HIGHEST) - RESERVED).max(3);
@@ -95,9 +106,13 @@ impl Ends {
 }
 
 /// Runs a command, and waits for its end; if it is traced, for that of all its descendants.
-pub(crate) fn run(mut command: Command, watch: Watch, place: &Place) -> Result<Watched, ExecError> {
+pub(crate) fn run(
+    mut command: Command,
+    counting: Option<Counting>,
+    watch: Watch,
+    place: &Place,
+) -> Result<Watched, ExecError> {
     let failed = |why| ExecError::Kernel { doing: "running the command", why };
-    let counting = if watch.report { Some(Counting::new().map_err(failed)?) } else { None };
     if let Some(counting) = &counting {
         command.env(REPORT, counting.file.as_raw_fd().to_string());
     }

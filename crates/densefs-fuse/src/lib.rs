@@ -28,6 +28,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use densefs_calls::Counts;
 use densefs_process::DenseFs;
 use fuser::{Config, MountOption, Session, SessionACL, SessionUnmounter};
 use rustix::io::Errno;
@@ -176,6 +177,11 @@ impl Mount {
     pub fn unmounter(&mut self) -> Unmounter {
         let (session, point) = (self.session.unmount_callable(), self.point.clone());
         Unmounter { session, point, has_tried: false }
+    }
+
+    /// Counts what processes ask for from now on.
+    pub fn count(&mut self, counts: &'static Counts) {
+        self.server.counts = Some(counts);
     }
 
     /// Answers the kernel until it is unmounted, and then detaches the arena.

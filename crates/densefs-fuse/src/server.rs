@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use densefs::modes::Caller;
 use densefs::{Errno, Node, Stat};
+use densefs_calls::Counts;
 use densefs_process::DenseFs;
 
 use crate::contested::Contested;
@@ -22,6 +23,8 @@ pub(crate) struct FuseServer {
     pub(crate) contested: Arc<Contested>,
     pub(crate) locks: Arc<Holders>,
     pub(crate) waits: Arc<Waits>,
+    /// Where requests are counted, if they are.
+    pub(crate) counts: Option<&'static Counts>,
 }
 
 impl FuseServer {
@@ -30,7 +33,7 @@ impl FuseServer {
         // Requests are served by other threads.
         files.leave();
         let (contested, locks, waits) = (Arc::default(), Arc::default(), Arc::default());
-        Ok(Self { files, known, contested, locks, waits })
+        Ok(Self { files, known, contested, locks, waits, counts: None })
     }
 
     /// Does something with an inode that the kernel knows.

@@ -49,6 +49,9 @@ impl FuseServer {
         let turn = turns.of_thread(number);
         loop {
             let Some(request) = channel.next(&mut buffer)? else { return Ok(()) };
+            if let Some(counts) = self.counts.filter(|_| request.process != 0) {
+                counts.note_request(request.process);
+            }
             turn.begin();
             let (unique, is_last) = (request.unique, request.operation == operation::DESTROY);
             match self.answer(&request, channel, turn) {

@@ -142,8 +142,9 @@ impl DenseFs {
         let until = OnceCell::new();
         let may_settle = || {
             let until = until.get_or_init(|| Instant::now() + SETTLES_WITHIN);
-            let is_for_another = |lock: FileLock| lock.is_for_another();
-            conflict().is_ok_and(|found| found.is_some_and(is_for_another))
+            // If there is none any more, it has just been released.
+            let may_end = |lock: FileLock| lock.is_for_another();
+            conflict().is_ok_and(|found| found.is_none_or(may_end))
                 && Instant::now() < *until
         };
         lock(&may_settle).map_err(|why| if why == Errno::INTR { Errno::AGAIN } else { why })

@@ -17,6 +17,8 @@ pub(crate) struct Request<'b> {
     pub(crate) node: u64,
     uid: u32,
     gid: u32,
+    /// Who asks; 0 if the kernel does so by itself.
+    pub(crate) process: u32,
     body: &'b [u8],
 }
 
@@ -27,9 +29,11 @@ impl<'b> Request<'b> {
         let length = header.u32().ok()?;
         let (operation, unique) = (header.u32().ok()?, header.u64().ok()?);
         let (node, uid, gid) = (header.u64().ok()?, header.u32().ok()?, header.u32().ok()?);
-        header.skip(8).ok()?;
+        let process = header.u32().ok()?;
+        header.skip(4).ok()?;
         let is_whole = usize::try_from(length) == Ok(bytes.len());
-        is_whole.then_some(Self { operation, unique, node, uid, gid, body: header.0 })
+        let body = header.0;
+        is_whole.then_some(Self { operation, unique, node, uid, gid, process, body })
     }
 
     /// What follows the header.

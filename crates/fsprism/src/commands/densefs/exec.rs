@@ -69,10 +69,12 @@ fn described(report: &Report) -> String {
     table.row(["all".to_owned(), count(served), count(passed), count(refused)]);
     format!(
         "{} used the library, which serves calls on the DenseFS:\n{}\
+         {} came by the mount, from the kernel and from what does not use the library.\n\
          {} did not enter the kernel. That alone takes {} ns each time on this machine,\n\
          so at least {} was saved.",
         counted(report.programs, "program"),
         table.render(),
+        counted(report.requests, "request"),
         counted(served, "call"),
         two_digits(report.entry_ns),
         saved(report.saved()),

@@ -27,13 +27,26 @@ fn counts(outcome: &Outcome, call: &str) -> [u64; 3] {
 fn a_report_counts_the_calls_of_all_programs() {
     let name = "a_report_counts_the_calls_of_all_programs";
     let Some(dense) = Dense::mounted(name) else { return };
-    let script = "cd % && for i in 1 2 3; do env -i mkdir d$i; done; exit 5";
+    let script = "for i in 1 2 3; do env -i mkdir %/d$i; done; exit 5";
     let outcome = run(&dense, "--report", &["sh", "-c", script]);
     outcome.assert_code(5);
     assert_eq!(counts(&outcome, "mkdir"), [3, 0, 0], "{outcome:?}");
     // Each `env` becomes `mkdir`.
     let programs = outcome.stderr.lines().next().expect("it says how many");
     assert!(programs.starts_with("7 programs used the library"), "{outcome:?}");
+    assert!(outcome.stderr.contains("\nno requests came by the mount"), "{outcome:?}");
+    // What loads no library comes by the mount.
+    if let Some(program) = static_program(&dense.place) {
+        let program = program.to_str().expect("plain text").to_owned();
+        dense.shell("echo text >%/x").assert_code(0);
+        let outcome = run(&dense, "--report", &[&program, "%/x"]);
+        assert_eq!(outcome.assert_code(0).stdout, "text\n");
+        let line = outcome.stderr.lines().find(|line| line.contains("came by the mount"));
+        let line = line.expect("it is reported");
+        // It looks the file up, opens, reads and closes it.
+        let count: u64 = line.split(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0);
+        assert!(count > 3, "{line}");
+    }
     // A refused call.
     let refusing = "import ctypes, os; l = ctypes.CDLL(None, use_errno=True)\n\
                     os.chdir('%'); l.inotify_add_watch(l.inotify_init(), b'.', 2)";
