@@ -144,8 +144,7 @@ impl DenseFs {
             let until = until.get_or_init(|| Instant::now() + SETTLES_WITHIN);
             // If there is none any more, it has just been released.
             let may_end = |lock: FileLock| lock.is_for_another();
-            conflict().is_ok_and(|found| found.is_none_or(may_end))
-                && Instant::now() < *until
+            conflict().is_ok_and(|found| found.is_none_or(may_end)) && Instant::now() < *until
         };
         lock(&may_settle).map_err(|why| if why == Errno::INTR { Errno::AGAIN } else { why })
     }
