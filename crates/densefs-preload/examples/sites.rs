@@ -147,7 +147,7 @@ extern "C" fn start() {
     }
     let wanted = |number| listed.get(number).is_none_or(|&is_listed| is_listed);
     // SAFETY: the program has not begun.
-    let outcome = unsafe { sites::rewrite(serve, &wanted) };
+    let (outcome, _) = unsafe { sites::rewrite(serve, &wanted, None) };
     if env::var_os("SITES_REPORT").is_some() {
         for (name, library) in sites::WHICH.iter().zip(&outcome.libraries) {
             eprintln!(

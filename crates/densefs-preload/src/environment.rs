@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use crate::counting;
+use crate::{counting, handed_sites};
 
 /// The arena, and where programs find it: `ARENA:PREFIX`.
 const ARENA: &[u8] = b"FSPRISM_DENSEFS";
@@ -20,8 +20,13 @@ const DEVICE: &[u8] = b"FSPRISM_DENSEFS_DEVICE";
 const STATE: &[u8] = b"FSPRISM_DENSEFS_STATE";
 /// A descriptor by which calls are counted.
 const REPORT: &[u8] = b"FSPRISM_DENSEFS_REPORT";
+/// A descriptor with what is known about the sites of libraries.
+const SITES: &[u8] = b"FSPRISM_DENSEFS_SITES";
 /// The libraries that the dynamic linker loads first.
 const PRELOAD: &[u8] = b"LD_PRELOAD";
+
+/// Those that only the library knows.
+const OURS: [&[u8]; 5] = [ARENA, DEVICE, STATE, REPORT, SITES];
 
 /// What the environment has told.
 #[derive(Debug)]
@@ -31,6 +36,7 @@ pub(crate) struct Told {
     pub(crate) device: Option<u64>,
     pub(crate) state: Option<i32>,
     pub(crate) report: Option<i32>,
+    pub(crate) sites: Option<i32>,
     /// This library.
     library: Vec<u8>,
 }
@@ -60,6 +66,7 @@ pub(crate) unsafe fn read(environment: *mut *mut c_char) -> Option<&'static Told
         device: number(find(DEVICE)),
         state: descriptor(STATE),
         report: descriptor(REPORT),
+        sites: descriptor(SITES),
         library: library.to_vec(),
     };
     let others = preload.get(library.len() + 1..).filter(|others| !others.is_empty());
@@ -74,7 +81,7 @@ pub(crate) unsafe fn read(environment: *mut *mut c_char) -> Option<&'static Told
             }
             None => remove(environment, PRELOAD),
         }
-        for name in [ARENA, DEVICE, STATE, REPORT] {
+        for name in OURS {
             remove(environment, name);
         }
     }
@@ -172,7 +179,7 @@ impl ForExec {
                         preload.push(b':');
                         preload.extend_from_slice(others);
                     }
-                } else if ![ARENA, DEVICE, STATE, REPORT].iter().any(|name| is_named(text, name)) {
+                } else if !OURS.iter().any(|name| is_named(text, name)) {
                     pointers.push(*place);
                 }
                 place = place.add(1);
@@ -182,8 +189,12 @@ impl ForExec {
         let mut variables = vec![variable(PRELOAD, &preload)?, variable(ARENA, &arena)?];
         let report = told.report.filter(|&report| report == counting::number());
         let descriptor = |number: Option<i32>| number.map(|number| number as u64);
-        let numbers =
-            [(DEVICE, told.device), (STATE, descriptor(state)), (REPORT, descriptor(report))];
+        let numbers = [
+            (DEVICE, told.device),
+            (STATE, descriptor(state)),
+            (REPORT, descriptor(report)),
+            (SITES, descriptor(handed_sites::number())),
+        ];
         for (name, number) in numbers {
             if let Some(number) = number {
                 variables.push(variable(name, number.to_string().as_bytes())?);

@@ -15,6 +15,7 @@ mod counting;
 mod decision;
 mod environment;
 mod exec;
+mod handed_sites;
 mod inside;
 mod limits;
 mod links;

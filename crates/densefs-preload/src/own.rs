@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::{counting, numbers};
+use crate::{counting, handed_sites, numbers};
 
 /// Ours begin here.
 static LOWEST: AtomicI32 = AtomicI32::new(c_int::MAX);
@@ -44,7 +44,9 @@ fn is_one_of_ours(number: c_int) -> bool {
 
 /// All of ours.
 pub(crate) fn all() -> Vec<c_int> {
-    let mut all = vec![numbers::placeholder(), counting::number(), PIPE.load(Ordering::Relaxed)];
+    let sites = handed_sites::number().unwrap_or(-1);
+    let mut all =
+        vec![numbers::placeholder(), counting::number(), sites, PIPE.load(Ordering::Relaxed)];
     if let Ok(files) = densefs_c::attached() {
         files.own_numbers(&mut |number| all.push(number));
     }

@@ -4,7 +4,9 @@
 use std::ffi::{CString, c_char, c_int};
 
 use crate::environment::{self, Told};
-use crate::{arena, counting, exec, limits, own, prefix, raw, serve, signals, sites, ways_in};
+use crate::{
+    arena, counting, exec, handed_sites, limits, own, prefix, raw, serve, signals, sites, ways_in,
+};
 
 /// The dynamic linker calls this before the program begins.
 #[used]
@@ -18,8 +20,10 @@ extern "C" fn start(_: c_int, _: *mut *mut c_char, environment: *mut *mut c_char
     // The kernel must have our handlers before what sets them comes here.
     signals::start();
     // As long as there is no prefix, all calls pass.
+    let known = told.sites.and_then(handed_sites::take);
     // SAFETY: no other thread exists yet.
-    let outcome = unsafe { sites::rewrite(serve::serve, &serve::is_served) };
+    let (outcome, found) =
+        unsafe { sites::rewrite(serve::serve, &serve::is_served, known.as_ref()) };
     if let Some(missing) = outcome.missing() {
         if told.state.is_some() {
             arena::end(&missing.to_string());
@@ -28,6 +32,9 @@ extern "C" fn start(_: c_int, _: *mut *mut c_char, environment: *mut *mut c_char
     }
     if !prefix::set(&told.prefix) {
         return arena::without_library(told, "its prefix is too long");
+    }
+    if let Some(found) = found.filter(|_| known.is_none()) {
+        handed_sites::keep(&found, own::lowest());
     }
     ways_in::note(&told.prefix);
     if let Some(report) = told.report {

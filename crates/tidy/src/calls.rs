@@ -83,6 +83,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/densefs-preload/src/counting.rs", "a descriptor that has been handed on"),
     ("crates/densefs-preload/src/environment.rs", "C's environment"),
     ("crates/densefs-preload/src/exec.rs", "descriptors as numbers"),
+    ("crates/densefs-preload/src/handed_sites.rs", "a descriptor that has been handed on"),
     ("crates/densefs-preload/src/limits.rs", "system calls"),
     ("crates/densefs-preload/src/links.rs", "strings of C programs"),
     ("crates/densefs-preload/src/mount.rs", "system calls"),

@@ -8,7 +8,7 @@ use densefs_c::attached;
 use super::paths::{AT_FIRST, PathArguments};
 use crate::call::SystemCall;
 use crate::decision::Answer;
-use crate::decision::Decision::{self, Done, Executed, Pass};
+use crate::decision::Decision::{self, Done, Executed, Pass, Refused};
 use crate::outcome::error;
 use crate::raw::int;
 use crate::{environment, exec, limits, links, mount, numbers, own, raw, spawn};
@@ -97,13 +97,21 @@ fn missing(path: usize) -> Option<Answer> {
 /// Makes a process or a thread.
 pub(super) fn clone(call: &mut SystemCall) -> Decision {
     const VFORK: u64 = (libc::CLONE_VM | libc::CLONE_VFORK) as u64;
+    /// A signal, which all who use these flags want to be the usual one.
+    const EXIT_SIGNAL: u64 = 0xff;
+    /// `CLONE_CLEAR_SIGHAND`: what the execution of a program does anyway.
+    const CLEAR_HANDLERS: u64 = 1 << 32;
     const NEW_PROCESS: u64 = libc::CLONE_VM as u64 | libc::CLONE_THREAD as u64;
     let request = spawn::Request::new(call);
     if request.flags & libc::CLONE_THREAD as u64 != 0 {
         return Pass;
     }
     if request.flags & VFORK == VFORK {
-        return spawn::spawn(call, &request);
+        // What else is asked for would be missing in the copy.
+        return match request.flags & !(VFORK | EXIT_SIGNAL | CLEAR_HANDLERS) {
+            0 => spawn::spawn(call, &request),
+            _ => Refused(libc::ENOSYS),
+        };
     }
     if request.flags & NEW_PROCESS == 0 && attached().is_ok() {
         return spawn::fork(call, &request);

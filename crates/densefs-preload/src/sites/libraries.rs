@@ -8,12 +8,16 @@ use std::{
     slice,
 };
 
-use super::text::{Functions, Text};
+use super::{
+    plan::Identity,
+    text::{Functions, Text},
+};
 
 /// The program headers that matter here.
 const LOADED: u32 = libc::PT_LOAD;
 const DYNAMIC: u32 = libc::PT_DYNAMIC;
 const FUNCTIONS: u32 = libc::PT_GNU_EH_FRAME;
+const NOTES: u32 = libc::PT_NOTE;
 
 /// Entries of the dynamic section: its end, where the strings are, and which is the name.
 const END: i64 = 0;
@@ -33,6 +37,8 @@ pub(super) struct Place {
     pub(super) text: Range<usize>,
     /// The table of its functions.
     functions: Range<usize>,
+    /// Its build ID, if it has one of the usual length.
+    pub(super) identity: Option<Identity>,
 }
 
 impl Place {
@@ -128,10 +134,17 @@ impl<'a> Object<'a> {
             .filter(|header| header.p_type == LOADED && header.p_flags & libc::PF_X != 0);
         let text = segments.next().filter(|header| header.p_flags == libc::PF_R | libc::PF_X)?;
         let functions = self.headers.iter().find(|header| header.p_type == FUNCTIONS)?;
-        segments
-            .next()
-            .is_none()
-            .then(|| Place { text: self.range(text), functions: self.range(functions) })
+        segments.next().is_none().then(|| Place {
+            text: self.range(text),
+            functions: self.range(functions),
+            identity: self.identity(),
+        })
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        let mut notes = self.headers.iter().filter(|header| header.p_type == NOTES);
+        // SAFETY: notes are in a part of the library that is mapped read-only.
+        notes.find_map(|header| build_id(unsafe { memory(&self.range(header)) }))
     }
 
     /// The addresses that `header` is about.
@@ -141,10 +154,58 @@ impl<'a> Object<'a> {
     }
 }
 
+/// The build ID among notes (elf(5), "Notes").
+fn build_id(notes: &[u8]) -> Option<Identity> {
+    const BUILD_ID: u32 = 3;
+    let mut rest = notes;
+    loop {
+        let (head, after) = rest.split_first_chunk::<12>()?;
+        let mut words = head.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word));
+        let (name, length, kind) = (words.next()?, words.next()?, words.next()?);
+        let begin = usize::try_from(name).ok()?.checked_next_multiple_of(4)?;
+        let length = usize::try_from(length).ok()?;
+        let bytes = after.get(begin..)?.get(..length)?;
+        if kind == BUILD_ID && after.starts_with(b"GNU\0") {
+            let (words, []) = bytes.as_chunks() else { return None };
+            return Some(<[[u8; 4]; 5]>::try_from(words).ok()?.map(u32::from_ne_bytes));
+        }
+        rest = after.get(begin + length.checked_next_multiple_of(4)?..)?;
+    }
+}
+
 /// # Safety
 /// The memory is mapped and readable, and nobody writes to it while this is used.
 unsafe fn memory<'a>(range: &Range<usize>) -> &'a [u8] {
     let start = std::ptr::with_exposed_provenance(range.start);
     // SAFETY: the caller's promise.
     unsafe { slice::from_raw_parts(start, range.len()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::build_id;
+
+    #[test]
+    fn the_build_id_is_found_among_other_notes() {
+        let note = |kind: u32, name: &[u8], bytes: &[u8]| {
+            let mut note = Vec::new();
+            for word in [name.len() as u32, bytes.len() as u32, kind] {
+                note.extend(word.to_ne_bytes());
+            }
+            for part in [name, bytes] {
+                note.extend(part);
+                note.resize(note.len().next_multiple_of(4), 0);
+            }
+            note
+        };
+        let id: Vec<u8> = (0..20).collect();
+        let notes = [note(1, b"Debian\0", b"a"), note(3, b"GNU\0", &id), note(1, b"", b"")];
+        let found = build_id(&notes.concat()).expect("it is there");
+        assert_eq!(found[0], u32::from_ne_bytes([0, 1, 2, 3]));
+        assert_eq!(found[4], u32::from_ne_bytes([16, 17, 18, 19]));
+        assert_eq!(build_id(&notes[0]), None);
+        assert_eq!(build_id(&note(3, b"GNU\0", &id[..16])), None);
+        assert_eq!(build_id(&notes[1][..30]), None);
+        assert_eq!(build_id(b""), None);
+    }
 }

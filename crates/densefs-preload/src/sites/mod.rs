@@ -42,8 +42,9 @@
 //! # Limits
 //!
 //! - A thread that is cancelled while it is in the server is in our code. In glibc up to 2.40,
-//!   functions that are points of cancellation allow it at any moment around their `syscall`. From
-//!   2.41 on, a cancellation that comes while the server decides is noticed at the next such point.
+//!   functions that are points of cancellation allow it at any moment around their `syscall`: the
+//!   server has to see to it that glibc's handler runs when the call has ended (as `signals` does).
+//!   From 2.41 on, it is noticed at the next such point.
 //! - Where the `syscall` itself has moved, unwinders do not know the place, so that a backtrace out
 //!   of a signal handler ends there. In Debian 12 this concerns `read` in programs with one thread,
 //!   and functions that end a thread or the process.
@@ -64,6 +65,7 @@ mod instruction;
 mod libraries;
 mod opcodes;
 mod patch;
+mod plan;
 mod scan;
 mod site;
 mod stub;
@@ -77,8 +79,8 @@ use std::fmt;
 
 use rustix::io::Errno;
 
-pub(crate) use self::entry::Serve;
-use self::{area::Area, libraries::Place, patch::Patches, stub::Stubs};
+use self::{area::Area, libraries::Place, patch::Patches, plan::Subject, stub::Stubs, text::Text};
+pub(crate) use self::{entry::Serve, plan::Plan};
 
 /// The libraries that are looked at, by the names that they give themselves. Up to glibc 2.33, some
 /// functions are in a library of their own.
@@ -133,11 +135,19 @@ pub(crate) enum State {
 /// in a handler of a signal, or between `vfork` and `exec`. What it calls in the C library may make
 /// system calls and get here again.
 ///
+/// What is in the `known` plan is not searched for again. All that is found is noted in a new one,
+/// which is returned if anything was searched for.
+///
 /// # Safety
 /// The process has one thread, and this is called once.
-pub(crate) unsafe fn rewrite(serve: Serve, wanted: &dyn Fn(usize) -> bool) -> Outcome {
+pub(crate) unsafe fn rewrite(
+    serve: Serve,
+    wanted: &dyn Fn(usize) -> bool,
+    known: Option<&Plan>,
+) -> (Outcome, Option<Plan>) {
     entry::set(serve);
     let mut outcome = Outcome { libraries: [Library::ABSENT; WHICH.len()] };
+    let mut plans = Plans { known, made: Plan::new(wanted), has_searched: false };
     libraries::each(&mut |name, place| {
         let Some(which) = WHICH.iter().position(|which| which.as_bytes() == name.to_bytes()) else {
             return;
@@ -146,10 +156,46 @@ pub(crate) unsafe fn rewrite(serve: Serve, wanted: &dyn Fn(usize) -> bool) -> Ou
         library.state = match place {
             None => State::Unknown,
             // SAFETY: the caller's promise.
-            Some(place) => unsafe { rewrite_library(&place, wanted, library) },
+            Some(place) => unsafe { rewrite_library(&place, which, wanted, library, &mut plans) },
         };
     });
-    outcome
+    (outcome, plans.has_searched.then_some(plans.made))
+}
+
+/// What was known about libraries before, and what has been found.
+struct Plans<'p> {
+    known: Option<&'p Plan>,
+    made: Plan,
+    has_searched: bool,
+}
+
+impl Plans<'_> {
+    /// Computes the jumps of a library's text, and writes to `stubs` where they lead.
+    fn patches(
+        &mut self,
+        text: &Text,
+        subject: Option<&Subject>,
+        wanted: &dyn Fn(usize) -> bool,
+        stubs: &mut Stubs,
+        library: &mut Library,
+    ) -> Patches {
+        let known = subject.and_then(|subject| self.known?.known(subject, wanted));
+        if let Some(known) = known.filter(|known| known.fits(text)) {
+            return Patches::known(text, &known, stubs, library);
+        }
+        self.has_searched = true;
+        let mut section = subject.map(|subject| self.made.begin(subject));
+        let made = &mut self.made;
+        let patches = Patches::find(text, wanted, stubs, library, &mut |site| {
+            if let Some(section) = &mut section {
+                made.add(section, site);
+            }
+        });
+        if let Some(section) = &section {
+            self.made.end(section, library.found, library.left);
+        }
+        patches
+    }
 }
 
 /// Whether an address is in the code that calls the server, where the stack begins with the
@@ -221,8 +267,10 @@ impl Library {
 /// The library is loaded, and the process has one thread.
 unsafe fn rewrite_library(
     place: &Place,
+    which: usize,
     wanted: &dyn Fn(usize) -> bool,
     library: &mut Library,
+    plans: &mut Plans<'_>,
 ) -> State {
     let mut area = match Area::near(&place.text) {
         Ok(area) => area,
@@ -232,7 +280,11 @@ unsafe fn rewrite_library(
         let stubs = Stubs::new(area.address(), area.bytes(), entry::addresses());
         // SAFETY: the caller's promise. The text is borrowed up to where it is written to.
         let text = unsafe { place.text() };
-        stubs.zip(text).map(|(mut stubs, text)| Patches::plan(&text, wanted, &mut stubs, library))
+        stubs.zip(text).map(|(mut stubs, text)| {
+            let length = text.bytes.len();
+            let subject = place.identity.map(|identity| Subject { which, identity, length });
+            plans.patches(&text, subject.as_ref(), wanted, &mut stubs, library)
+        })
     };
     match patches {
         Some(patches) if !patches.is_empty() => {

@@ -9,9 +9,12 @@ use super::{
     Library, State,
     area::{self, Area},
     libraries::Place,
-    site::{self, RETURN_FROM_SIGNAL, Site, Window},
+    plan::{Known, Planned},
+    scan::SYSTEM_CALL,
+    site::{self, RETURN_FROM_SIGNAL},
     stub::{self, Stubs},
     text::Text,
+    vectors,
 };
 
 /// The most sites of a library that can be rewritten.
@@ -37,20 +40,56 @@ struct Patch {
 }
 
 impl Patches {
-    /// Computes the jumps of `text`, and writes to `stubs` where they lead.
-    pub(super) fn plan(
+    fn none() -> Self {
+        let none = Patch { address: 0, jump: [0; site::JUMP], traps: 0 };
+        Self { patches: [none; MOST], count: 0 }
+    }
+
+    /// Computes the jumps of `text`, of which the sites are known, and writes to `stubs` where they
+    /// lead.
+    pub(super) fn known(
+        text: &Text,
+        known: &Known<'_>,
+        stubs: &mut Stubs,
+        library: &mut Library,
+    ) -> Self {
+        let mut patches = Self::none();
+        (library.found, library.left) = (known.found, known.left);
+        for site in known.sites() {
+            if patches.add(text, &site, stubs).is_some() {
+                library.rewritten += 1;
+            } else {
+                library.note_impossible(None);
+            }
+        }
+        patches
+    }
+
+    /// Finds the sites of `text`, computes the jumps, and writes to `stubs` where they lead.
+    /// `found` gets each site.
+    pub(super) fn find(
         text: &Text,
         wanted: &dyn Fn(usize) -> bool,
         stubs: &mut Stubs,
         library: &mut Library,
+        found: &mut dyn FnMut(&Planned),
     ) -> Self {
-        let none = Patch { address: 0, jump: [0; site::JUMP], traps: 0 };
-        let mut patches = Self { patches: [none; MOST], count: 0 };
+        let mut patches = Self::none();
         site::each(text, wanted, &mut |site| {
             library.found += 1;
             if site.number.is_some_and(|number| number == RETURN_FROM_SIGNAL || !wanted(number)) {
                 library.left += 1;
-            } else if patches.add(text, &site, stubs).is_some() {
+                return;
+            }
+            let planned = site.window.map(|window| {
+                let has_vectors = vectors::may_be_used(text, site.call + SYSTEM_CALL.len());
+                Planned { call: site.call, window, has_vectors }
+            });
+            let is_added = planned.as_ref().is_some_and(|site| {
+                found(site);
+                patches.add(text, site, stubs).is_some()
+            });
+            if is_added {
                 library.rewritten += 1;
             } else {
                 library.note_impossible(site.number);
@@ -59,12 +98,12 @@ impl Patches {
         patches
     }
 
-    fn add(&mut self, text: &Text, site: &Site, stubs: &mut Stubs) -> Option<()> {
+    fn add(&mut self, text: &Text, site: &Planned, stubs: &mut Stubs) -> Option<()> {
         let place = self.patches.get_mut(self.count)?;
-        let window: &Window = site.window.as_ref()?;
+        let window = &site.window;
         let address = text.address + window.start;
         let traps = u8::try_from(window.len().checked_sub(site::JUMP)?).ok()?;
-        let jump = stub::jump(address, stubs.write(text, site.call, window)?)?;
+        let jump = stub::jump(address, stubs.write(text, site)?)?;
         *place = Patch { address, jump, traps };
         self.count += 1;
         Some(())

@@ -2,10 +2,9 @@
 
 use super::{
     instruction::{self, Flow, Instruction},
+    plan::Planned,
     scan::SYSTEM_CALL,
-    site::Window,
     text::Text,
-    vectors,
 };
 
 /// More than the longest stub takes.
@@ -31,21 +30,23 @@ impl<'a> Stubs<'a> {
         Some(stubs)
     }
 
-    /// Writes what `window` of `text` is replaced by, for its `syscall` at `call`, and returns its
-    /// address. `None` if there is no room, or the text is too far away.
+    /// Writes what the window of a site of `text` is replaced by, and returns its address. `None`
+    /// if there is no room, or the text is too far away.
     ///
     /// What it goes to gets in rcx the address of a `syscall` instruction, so that it can jump
     /// there, or behind it. rcx is free, as that instruction overwrites it.
-    pub(super) fn write(&mut self, text: &Text, call: usize, window: &Window) -> Option<usize> {
+    pub(super) fn write(&mut self, text: &Text, site: &Planned) -> Option<usize> {
         let begin = self.at;
-        let written = self.write_all(text, call, window);
+        let written = self.write_all(text, site);
         if written.is_none() {
             self.at = begin;
         }
         written.map(|()| self.address + begin)
     }
 
-    fn write_all(&mut self, text: &Text, call: usize, window: &Window) -> Option<()> {
+    fn write_all(&mut self, text: &Text, site: &Planned) -> Option<()> {
+        let Planned { call, window, has_vectors } = site;
+        let call = *call;
         if self.bytes.len() - self.at < LONGEST {
             return None;
         }
@@ -61,7 +62,7 @@ impl<'a> Stubs<'a> {
         self.put_distance(its_call)?;
         // jmp *the_entry(%rip)
         self.put(&[0xff, 0x25])?;
-        let entry = usize::from(!vectors::may_be_used(text, call + SYSTEM_CALL.len()));
+        let entry = usize::from(!has_vectors);
         self.put_distance(self.address + entry * size_of::<usize>())?;
         if is_moved {
             self.put(&SYSTEM_CALL)?;

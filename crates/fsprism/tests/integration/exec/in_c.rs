@@ -112,3 +112,8 @@ fn programs_whose_code_may_not_be_changed_see_the_arena_as_well() {
 fn sizes_of_files_are_limited() {
     assert_same("sizes_of_files_are_limited", "limits");
 }
+
+#[test]
+fn threads_are_cancelled_between_calls() {
+    assert_same("threads_are_cancelled_between_calls", "cancel");
+}

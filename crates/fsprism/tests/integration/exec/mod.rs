@@ -135,7 +135,7 @@ const PRINT_VARIABLES: &str = "tr '\\0' '\\n' </proc/$$/environ";
 
 /// Those of them that are for the library, sorted.
 fn variables(printed: &Outcome) -> Vec<String> {
-    let names = ["FSPRISM_DENSEFS", "LD_PRELOAD="];
+    let names = ["FSPRISM_DENSEFS=", "FSPRISM_DENSEFS_DEVICE=", "LD_PRELOAD="];
     let is_one = |line: &&str| names.iter().any(|name| line.starts_with(name));
     let mut found: Vec<_> = printed.stdout.lines().filter(is_one).map(str::to_owned).collect();
     found.sort_by_key(|line| line.replace('=', " "));
@@ -209,13 +209,16 @@ fn without_the_mount_such_a_program_does_nothing_elsewhere() {
 fn the_command_is_this_process_and_gets_only_what_it_is_given() {
     let name = "the_command_is_this_process_and_gets_only_what_it_is_given";
     let Some(dense) = Dense::mounted(name) else { return };
-    let mut command = dense.command(&["bash", "-c", "echo $$ $PPID; ls /proc/$$/fd; umask; wait"]);
+    // What the library has open shows, and is told by its name.
+    let open = "for file in /proc/$$/fd/*; do case $(readlink $file) in /memfd:densefs-*) ;; \
+                *) echo ${file##*/};; esac; done; umask";
+    let mut command = dense.command(&["bash", "-c", &format!("echo $$ $PPID; {open}; wait")]);
     let child = command.stdout(std::process::Stdio::piped()).spawn().expect("it can be started");
     let (pid, own) = (child.id(), std::process::id());
     let outcome = Outcome::from_output(child.wait_with_output().expect("it is ours"));
     let mut lines = outcome.assert_code(0).stdout.lines();
     assert_eq!(lines.next(), Some(&*format!("{pid} {own}")));
-    let plain = Command::new("bash").args(["-c", "ls /proc/$$/fd; umask"]).output();
+    let plain = Command::new("bash").args(["-c", open]).output();
     let plain = String::from_utf8(plain.expect("bash is installed").stdout).expect("plain text");
     assert_eq!(lines.collect::<Vec<_>>(), plain.lines().collect::<Vec<_>>());
     // The name that it was called by is the program's.
