@@ -105,7 +105,7 @@ pub enum ExecError {
     )]
     WatchedWithin,
     /// There is no mount, from which what goes past the library could be told.
-    #[error("--strict needs a mount, to tell what goes past the library, and {refusal}")]
+    #[error("--strict needs a mount, to see what bypasses the library, and {refusal}")]
     NoProof {
         /// Why there is no mount.
         refusal: String,
@@ -117,7 +117,7 @@ pub enum ExecError {
         why: io::Error,
     },
     /// A call has gone past the library.
-    #[error("past the library: {what}; the command has been stopped")]
+    #[error("{what}; the command has been killed")]
     Slipped {
         /// Which call.
         what: String,

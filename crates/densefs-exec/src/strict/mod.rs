@@ -164,5 +164,5 @@ impl Tracer {
 fn sentence(pid: Pid, traced: &PendingCall, call: &str, concern: &str, maps: &Maps) -> String {
     let program = name_of(pid).unwrap_or_else(|| "a program".to_owned());
     let place = maps.place(traced.address);
-    format!("{program} (process {pid}) made the call {call} on {concern} in {place}")
+    format!("{program} (process {pid}) bypassed the library: {call} on {concern}, from {place}")
 }

@@ -68,10 +68,10 @@ pub(crate) struct ExecOptions {
     /// sees it: /dev/shm/scratch:/dense
     #[arg(value_name = "ARENA:PREFIX")]
     pub(crate) place: OsString,
-    /// Afterwards, say which calls were served from the DenseFS, and how often
+    /// When the command has ended, print which of its calls the library served, and how often
     #[arg(long)]
     pub(crate) report: bool,
-    /// Stop the command if a call on the DenseFS goes past the library that is to serve it; slow
+    /// Kill the command if one of its calls on the DenseFS bypasses the library (uses ptrace)
     #[arg(long)]
     pub(crate) strict: bool,
     /// The command, after --

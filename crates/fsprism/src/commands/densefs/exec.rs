@@ -69,7 +69,7 @@ fn described(report: &Report) -> String {
     table.row(["all".to_owned(), count(served), count(passed), count(refused)]);
     format!(
         "{} used the library, which serves calls on the DenseFS:\n{}\
-         {} came by the mount, from the kernel and from what does not use the library.\n\
+         {} went to the mount, which serves the kernel and programs without the library.\n\
          {} did not enter the kernel. That alone takes {} ns each time on this machine,\n\
          so at least {} was saved.",
         counted(report.programs, "program"),
@@ -95,12 +95,12 @@ fn proved(proof: &Proof) -> String {
     let linked = match proof.by_linker {
         0 => String::new(),
         calls => format!(
-            ", but for {} that load programs and libraries which are there",
+            ", apart from {} that loaded programs and libraries from it",
             counted(calls, "call")
         ),
     };
     format!(
-        "nothing went past the library: {} on files reached the kernel from {}, and none was on \
+        "nothing bypassed the library: {} on files from {} reached the kernel, and none was on \
          the DenseFS{linked}",
         counted(proof.calls, "call"),
         counted(proof.programs, "program"),

@@ -78,6 +78,7 @@ fn what_cannot_be_served_is_refused() {
         "chroot: -1 EPERM",
         "pivot_root: -1 EPERM",
         "openat2: -1 ENOSYS",
+        "clone: -1 ENOSYS",
         "read: 8192 ",
         "unlink: 0 ",
     ];

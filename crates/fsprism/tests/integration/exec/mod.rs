@@ -308,3 +308,21 @@ fn commands_may_be_nested_if_they_see_the_same() {
     assert_eq!(dense.place.finish(command).assert_code(0).stdout, "in\n");
     dense.assert_gone();
 }
+
+/// To search the C library takes longer than all else at the start of a program.
+#[test]
+fn what_is_found_in_the_c_library_is_handed_on() {
+    let name = "what_is_found_in_the_c_library_is_handed_on";
+    let Some(dense) = Dense::mounted(name) else { return };
+    let files = "for file in /proc/$$/fd/*; do case $(readlink $file) in /memfd:densefs-sites*) \
+                 set -- $(ls -Li $file); echo $1;; esac; done";
+    // Three programs that execute each other, the last in an environment of its own.
+    let script = format!("{files}; exec sh -c '{files}; exec env -i sh -c \"$FILES\"'");
+    let mut command = dense.command(&["sh", "-c", &script]);
+    command.env("FILES", files);
+    let seen = dense.place.finish(command);
+    let inodes: Vec<_> = seen.assert_code(0).stdout.lines().collect();
+    assert_eq!(inodes.len(), 3, "{seen:?}");
+    assert!(inodes.iter().all(|inode| *inode == inodes[0]), "it was searched again: {seen:?}");
+    dense.assert_gone();
+}

@@ -84,7 +84,7 @@ fn assert_same(test: &str, script: &str, way: Way) {
             let [.., proof] = *outcome.stderr.lines().collect::<Vec<_>>() else {
                 panic!("no proof")
             };
-            assert!(proof.starts_with("nothing went past the library: "), "{outcome:?}");
+            assert!(proof.starts_with("nothing bypassed the library: "), "{outcome:?}");
             outcome.stderr.truncate(outcome.stderr.len() - proof.len() - 1);
             outcome
         }

@@ -78,7 +78,7 @@ fn a_user_mounts_in_a_namespace_of_their_own() {
     assert_eq!(seen.stderr, "");
     let proved = dense.watched_as_nobody("open", "--strict", &["cat", "%/x"]);
     assert_eq!(proved.assert_code(0).stdout, "hi\n");
-    assert!(proved.stderr.starts_with("nothing went past the library"), "{proved:?}");
+    assert!(proved.stderr.starts_with("nothing bypassed the library"), "{proved:?}");
     dense.assert_gone();
     let library = dense.place.path("theirs/.cache/fsprism");
     let kept = std::fs::metadata(library).expect("it is there");

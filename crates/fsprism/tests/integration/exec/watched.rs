@@ -34,14 +34,14 @@ fn a_report_counts_the_calls_of_all_programs() {
     // Each `env` becomes `mkdir`.
     let programs = outcome.stderr.lines().next().expect("it says how many");
     assert!(programs.starts_with("7 programs used the library"), "{outcome:?}");
-    assert!(outcome.stderr.contains("\nno requests came by the mount"), "{outcome:?}");
+    assert!(outcome.stderr.contains("\nno requests went to the mount"), "{outcome:?}");
     // What loads no library comes by the mount.
     if let Some(program) = static_program(&dense.place) {
         let program = program.to_str().expect("plain text").to_owned();
         dense.shell("echo text >%/x").assert_code(0);
         let outcome = run(&dense, "--report", &[&program, "%/x"]);
         assert_eq!(outcome.assert_code(0).stdout, "text\n");
-        let line = outcome.stderr.lines().find(|line| line.contains("came by the mount"));
+        let line = outcome.stderr.lines().find(|line| line.contains("went to the mount"));
         let line = line.expect("it is reported");
         // It looks the file up, opens, reads and closes it.
         let count: u64 = line.split(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0);
@@ -76,6 +76,13 @@ fn a_watched_command_ends_as_it_would_alone() {
         dense.shell("rm %/ready").assert_code(0);
         dense.assert_gone();
     }
+    // What has been stopped stays so until it is to go on.
+    let script = "(while :; do echo >>%/lines; done) & one=$!
+        until test -s %/lines; do :; done; kill -STOP $one; sleep 0.05
+        before=$(wc -c <%/lines); sleep 0.05; test $(wc -c <%/lines) = $before || exit 4
+        kill -CONT $one; until test $(wc -c <%/lines) != $before; do :; done
+        kill -KILL $one; wait $one; test $? = 137";
+    run(&dense, "--strict", &["sh", "-c", script]).assert_code(0);
     // If the one that waits is killed, so is what it traces.
     let mut command = dense.watched("--strict", &["sh", "-c", "echo >%/ready; exec sleep 600"]);
     let mut child = command.spawn().expect("it is there");
@@ -96,15 +103,15 @@ fn strict_stops_what_goes_past_the_library() {
     symlink(&dense.prefix, &link).expect("the place is ours");
     let by_link = format!("{}/x", link.display());
     for (how, path, said) in [
-        ("open", "%/x", "the call openat on "),
-        ("open", "%/none", "the call openat on "),
-        ("read", "%/x", "the call read on descriptor 3"),
-        ("below", "%/d", "the call openat on descriptor 3"),
-        ("working", "%/d", "the call openat on the working directory"),
-        ("library", &by_link, "/libc.so.6 at 0x"),
+        ("open", "%/x", "bypassed the library: openat on "),
+        ("open", "%/none", "bypassed the library: openat on "),
+        ("read", "%/x", "library: read on descriptor 3"),
+        ("below", "%/d", "library: openat on descriptor 3"),
+        ("working", "%/d", "library: openat on the working directory"),
+        ("library", &by_link, "libc.so.6 at 0x"),
     ] {
         let outcome = run(&dense, "--strict", &[&program, how, path]);
-        outcome.assert_refused(&["past the library: past (process ", said, "has been stopped"]);
+        outcome.assert_refused(&["past (process ", said, "the command has been killed"]);
     }
     // It is the descendant of a command that is stopped.
     let script = format!("{program} open %/x; echo >%/later");
@@ -112,7 +119,8 @@ fn strict_stops_what_goes_past_the_library() {
     assert_eq!(dense.shell("test -e %/later").code, Some(1));
     if let Some(program) = static_program(&dense.place) {
         let program = program.to_str().expect("plain text").to_owned();
-        run(&dense, "--strict", &[&program, "%/x"]).assert_refused(&["past the library: static"]);
+        run(&dense, "--strict", &[&program, "%/x"])
+            .assert_refused(&["static (process ", "bypassed the library"]);
     }
     // These are as they should be.
     let place = dense.place.path("").display().to_string();
@@ -125,7 +133,7 @@ fn strict_stops_what_goes_past_the_library() {
     ] {
         let outcome = run(&dense, "--strict", &[&program, how, &path]);
         outcome.assert_code(0);
-        assert!(outcome.stderr.starts_with("nothing went past the library: "), "{outcome:?}");
+        assert!(outcome.stderr.starts_with("nothing bypassed the library: "), "{outcome:?}");
     }
     dense.assert_gone();
 }
@@ -153,5 +161,5 @@ fn what_cannot_be_watched_is_refused() {
     hidden.arg("mount --bind /dev/null /dev/fuse; exec \"$@\"").arg("sh");
     let exec = dense.watched("--strict", &["true"]);
     hidden.arg(exec.get_program()).args(exec.get_args());
-    dense.place.finish(hidden).assert_refused(&["--strict needs a mount, to tell what goes past"]);
+    dense.place.finish(hidden).assert_refused(&["--strict needs a mount, to see what bypasses"]);
 }

@@ -1,10 +1,7 @@
 /* Passes addresses that are not there to calls, and prints how each fails. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,14 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGE = 4096 };
+#include "show.h"
 
-#define SHOW(call)                                                                                 \
-    do {                                                                                           \
-        errno = 0;                                                                                 \
-        long result = (long)(call);                                                                \
-        printf("%s = %ld %s\n", #call, result, errno ? strerrorname_np(errno) : "");               \
-    } while (0)
+enum { PAGE = 4096 };
 
 static void die(int signal) { _exit(100 + signal); }
 

@@ -1,30 +1,22 @@
 /* What the C library does with names: walks, patterns, temporary names, paths. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
 #include <ftw.h>
 #include <glob.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 #include <wordexp.h>
 
+#include "show.h"
+
 enum { DEPTH = 60, MANY = 3000 };
 
 static char here[PATH_MAX];
-
-#define SHOW(call)                                                                                 \
-    do {                                                                                           \
-        errno = 0;                                                                                 \
-        long result = (long)(call);                                                                \
-        printf("%s = %ld %s\n", #call, result, errno ? strerrorname_np(errno) : "");               \
-    } while (0)
 
 static void make(const char *path) {
     FILE *file = fopen(path, "w");

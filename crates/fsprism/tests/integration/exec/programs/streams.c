@@ -1,14 +1,11 @@
 /* What programs do with what is open: streams, transfers, waiting, children, libraries. */
 #include <aio.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/select.h>
@@ -21,16 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "show.h"
+
 extern char **environ;
 
 enum { LARGE = 300000 };
-
-#define SHOW(call)                                                                                 \
-    do {                                                                                           \
-        errno = 0;                                                                                 \
-        long result = (long)(call);                                                                \
-        printf("%s = %ld %s\n", #call, result, errno ? strerrorname_np(errno) : "");               \
-    } while (0)
 
 /* For calls that leave anything in errno when they succeed. */
 #define SHOW_RESULT(call) printf("%s = %ld\n", #call, (long)(call))
