@@ -1,8 +1,8 @@
-//! An arena that this process has attached: its file, the process' record, and which other
-//! processes are alive.
+//! An arena that this process has attached: its file, the process' record, the slots of its
+//! threads, and which other processes are alive.
 
-use std::collections::BTreeSet;
 use std::fs::File;
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -11,14 +11,14 @@ use std::sync::{Arc, OnceLock};
 use densefs::arena::Line;
 use densefs::format::Shape;
 use densefs::modes::Caller;
-use densefs::{Arena, Errno, Life, Member, Seams};
+use densefs::{Arena, Errno, Life, Seams};
 use rustix::thread::futex;
 use rustix::time::Timespec;
 
 use crate::claims::Claims;
 use crate::credentials::Credentials;
 use crate::edge::{self, ByteLock, Mapping, ReplaceableFile, lock_bytes};
-use crate::file::{self, ArenaError, OpenedArena, RECORDS_AT};
+use crate::file::{self, OpenedArena, RECORDS_AT};
 use crate::numbers::PassingNumber;
 use crate::supply::{release, supply};
 use crate::users::{Role, Users};
@@ -57,19 +57,6 @@ pub(crate) struct Attachment {
 }
 
 impl Attachment {
-    /// Attaches an arena.
-    pub(crate) fn attach(path: &Path) -> Result<Arc<Self>, ArenaError> {
-        let this = Self::without_record(path, file::open(path)?);
-        let full = |what, most| ArenaError::Full { path: path.to_owned(), what, most };
-        let taken = this.take_record(this.file.as_fd(), |record| this.set_record(Some(record)));
-        let taken = taken.map_err(|why| match why {
-            Errno::NFILE => full("threads", this.shape.slots()),
-            why => ArenaError::Core { path: path.to_owned(), why },
-        });
-        taken?.ok_or_else(|| full("processes", this.shape.processes()))?;
-        Ok(this)
-    }
-
     /// An attachment that has no record yet.
     pub(crate) fn without_record(path: &Path, opened: OpenedArena) -> Arc<Self> {
         let OpenedArena { file, mapping, shape } = opened;
@@ -98,7 +85,7 @@ impl Attachment {
     pub(crate) fn threads(&self) -> (u32, u32) {
         let is_used =
             |&slot: &u32| self.owner_of(slot).is_ok_and(|line| line.load(Shape::OWNER) != 0);
-        let used = (0..self.shape.slots()).filter(is_used).count();
+        let used = self.slots_ever_taken().filter(is_used).count();
         (self.shape.slots(), u32::try_from(used).unwrap_or(u32::MAX))
     }
 
@@ -175,8 +162,16 @@ impl Attachment {
         self.mapping.arena()
     }
 
-    fn owner_of(&self, slot: u32) -> Result<Line<'static>, Errno> {
+    /// The line of a slot that shows whose it is.
+    pub(crate) fn owner_of(&self, slot: u32) -> Result<Line<'static>, Errno> {
         self.arena().line(self.shape.slot(slot))
+    }
+
+    /// The slots that may have an owner: in a large arena, most of them never had one, and each
+    /// look at one may be a page fault.
+    pub(crate) fn slots_ever_taken(&self) -> Range<u32> {
+        let taken = self.arena().line(Shape::COMMON).map(|line| line.load(Shape::SLOTS_TAKEN));
+        0..taken.unwrap_or(u32::MAX).min(self.shape.slots())
     }
 
     /// Takes a free slot for a thread of the process with this record.
@@ -185,9 +180,14 @@ impl Attachment {
             // A child for which no record could be had.
             return Err(Errno::NXIO);
         }
+        let taken = self.arena().line(Shape::COMMON)?.atomic(Shape::SLOTS_TAKEN);
         for slot in 0..self.shape.slots() {
             let owner = self.owner_of(slot)?.atomic(Shape::OWNER);
             let is_free = owner.load(Ordering::Relaxed) == 0;
+            if is_free && taken.load(Ordering::Relaxed) <= slot {
+                // Before it has an owner, so that nobody overlooks it.
+                taken.fetch_max(slot + 1, Ordering::SeqCst);
+            }
             let (was, is) = (Ordering::Acquire, Ordering::Relaxed);
             if is_free && owner.compare_exchange(0, record + 1, was, is).is_ok() {
                 return Ok(Some(slot));
@@ -203,13 +203,18 @@ impl Attachment {
         }
     }
 
+    /// The process that owns a slot.
+    pub(crate) fn record_of(&self, slot: u32) -> Option<u32> {
+        self.owner_of(slot).ok()?.load(Shape::OWNER).checked_sub(1)
+    }
+
     /// The slots of a process.
-    fn slots_of(&self, record: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn slots_of(&self, record: u32) -> impl Iterator<Item = u32> {
         let belongs = move |&slot: &u32| {
             let owner = self.owner_of(slot).map(|line| line.load(Shape::OWNER));
             owner == Ok(record + 1)
         };
-        (0..self.shape.slots()).filter(belongs)
+        self.slots_ever_taken().filter(belongs)
     }
 
     /// Whether a lock shows that a process has a record, other than one of this description.
@@ -220,95 +225,6 @@ impl Attachment {
     /// Takes or releases the lock that shows that a process has a record.
     pub(crate) fn lock_record(&self, file: BorrowedFd<'_>, record: u32, what: ByteLock) -> bool {
         lock_bytes(file, RECORDS_AT + i64::from(record), 1, what).unwrap_or(false)
-    }
-
-    /// Takes a record for a process, which keeps it as long as this open file description is open;
-    /// none if all are in use. Calls `tell` with it at once, before reclaiming what a previous
-    /// holder has left.
-    pub(crate) fn take_record(
-        self: &Arc<Self>,
-        file: BorrowedFd<'_>,
-        tell: impl Fn(u32),
-    ) -> Result<Option<u32>, Errno> {
-        for record in 0..self.shape.processes() {
-            // Our own lock would not conflict.
-            if record == self.record() || !self.lock_record(file, record, ByteLock::Take) {
-                continue;
-            }
-            self.set_role(record, Role::Program);
-            self.set_claims(record, Claims::Nothing);
-            // If the record is for us: from now on, the kernel cannot tell our own lock from none.
-            tell(record);
-            self.take_over(record)?;
-            return Ok(Some(record));
-        }
-        Ok(None)
-    }
-
-    /// Reclaims what the previous holder of a record, which is dead, has left, and takes the record
-    /// into use.
-    fn take_over(self: &Arc<Self>, record: u32) -> Result<(), Errno> {
-        self.reclaim_slots(record)?;
-        let slot = self.take_slot(record)?.ok_or(Errno::NFILE)?;
-        let member = Member::new(self.arena(), ProcessSeams(self.clone()), slot, record)?;
-        let begun = self.pass_locks(&member, record).and_then(|()| {
-            member.reap(record)?;
-            member.begin_process(record)
-        });
-        self.give_slot(slot);
-        begun
-    }
-
-    /// Finishes what the threads of a dead process were doing, and reclaims their stocks and slots.
-    /// The caller must hold the record.
-    fn reclaim_slots(self: &Arc<Self>, record: u32) -> Result<(), Errno> {
-        let member = |slot| Member::new(self.arena(), ProcessSeams(self.clone()), slot, record);
-        // First release all locks: returning a stock takes some, which another of these threads may
-        // have held.
-        for slot in self.slots_of(record) {
-            member(slot)?.repair(slot)?;
-        }
-        for slot in self.slots_of(record) {
-            // The contents of its stock are only known after the repair.
-            member(slot)?.retire()?;
-            self.give_slot(slot);
-        }
-        Ok(())
-    }
-
-    /// Reclaims what dead processes have left: the locks they held, and what they had open.
-    ///
-    /// # Errors
-    /// The error of the last process for which this failed; the next sweep tries again.
-    pub(crate) fn sweep(
-        self: &Arc<Self>,
-        member: &Member<'static, ProcessSeams>,
-    ) -> Result<(), Errno> {
-        let mut swept = Ok(());
-        let owner = |slot| self.owner_of(slot).map_or(0, |line| line.load(Shape::OWNER));
-        let owners = (0..self.shape.slots()).filter_map(|slot| owner(slot).checked_sub(1));
-        let begun =
-            (0..self.shape.processes()).filter(|&record| member.is_in_use(record).unwrap_or(false));
-        let may_be_left: BTreeSet<u32> = owners.chain(begun).collect();
-        for record in may_be_left {
-            if record == self.record() || !self.claim(record) {
-                continue;
-            }
-            swept = swept.and(self.reclaim(member, record));
-            self.unclaim(record);
-        }
-        swept
-    }
-
-    /// Reclaims all that the process with this record has left, which the caller has claimed.
-    pub(crate) fn reclaim(
-        self: &Arc<Self>,
-        member: &Member<'static, ProcessSeams>,
-        record: u32,
-    ) -> Result<(), Errno> {
-        self.reclaim_slots(record)?;
-        self.pass_locks(member, record)?;
-        member.reap(record)
     }
 
     /// Claims the record of a process that may be dead; false if it is alive, or if another thread
@@ -369,25 +285,8 @@ impl Attachment {
         claims.note(&self.arena(), self.shape, record);
     }
 
-    /// Passes the locks of a dead process, whose record the caller has claimed, to the program that
-    /// it has executed, if there is one.
-    fn pass_locks(&self, member: &Member<'static, ProcessSeams>, dead: u32) -> Result<(), Errno> {
-        if !member.is_in_use(dead)? {
-            return Ok(());
-        }
-        let asks = |&record: &u32| self.claims_of(record) == Claims::LocksOf(dead);
-        for heir in (0..self.shape.processes()).filter(asks) {
-            if self.is_alive(heir) {
-                member.pass_locks(dead, heir)?;
-            }
-            // Not later: once the record is reaped, another process may take it.
-            self.set_claims(heir, Claims::Record);
-        }
-        Ok(())
-    }
-
     /// Whether a process has this record.
-    fn is_alive(&self, record: u32) -> bool {
+    pub(crate) fn is_alive(&self, record: u32) -> bool {
         if record == self.record() {
             // The kernel cannot tell our own lock from none.
             return true;
@@ -454,13 +353,12 @@ impl Seams for ProcessSeams {
     #[cold]
     fn life(&self, slot: u32) -> Life {
         let this = &self.0;
-        let owner = |slot| this.owner_of(slot).map_or(0, |line| line.load(Shape::OWNER));
-        let Some(record) = owner(slot).checked_sub(1) else { return Life::Nobody };
+        let Some(record) = this.record_of(slot) else { return Life::Nobody };
         if record == this.record() || !this.claim(record) {
             return Life::Alive;
         }
         // Another may have repaired it just before.
-        if owner(slot) == record + 1 {
+        if this.record_of(slot) == Some(record) {
             return Life::Ours;
         }
         this.unclaim(record);
@@ -470,10 +368,10 @@ impl Seams for ProcessSeams {
     #[cold]
     fn after_repair(&self, slot: u32) {
         let this = &self.0;
-        let owner = this.owner_of(slot).map_or(0, |line| line.load(Shape::OWNER));
+        let record = this.record_of(slot);
         this.give_slot(slot);
         this.is_sweep_due.store(true, Ordering::Relaxed);
-        if let Some(record) = owner.checked_sub(1) {
+        if let Some(record) = record {
             this.unclaim(record);
         }
     }

@@ -31,6 +31,7 @@ mod mapped;
 mod memory;
 mod names;
 mod numbers;
+mod records;
 mod supply;
 mod thread_slot;
 mod transfer;

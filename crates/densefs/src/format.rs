@@ -55,6 +55,11 @@ impl Shape {
     /// The owner of a slot, in the first line of the slot: 0 means that the slot is free, and the
     /// environment defines all other values.
     pub const OWNER: Field<u32> = Field::at(0);
+    /// How many slots, from the first one on, may have had an owner, in [`Self::COMMON`]: an
+    /// environment that raises it before it takes a slot need not look at the others.
+    pub const SLOTS_TAKEN: Field<u32> = Field::at(0);
+    /// The line that belongs to the environment as a whole.
+    pub const COMMON: Ref = superblock::THEIRS;
     /// What a process does with the arena, in its record: the environment defines all values.
     pub const ROLE: Field<u32> = process::THEIRS;
     /// Whether a process may take a record over, and what it gets: the environment defines all

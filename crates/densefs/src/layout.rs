@@ -6,7 +6,7 @@ use crate::arena::{Field, LINE_BYTES, LINES_PER_PAGE, Ref};
 /// The first bytes of an arena.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"DENSEFS\n");
 /// The version of this layout.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The lock word, in the first line of everything that has a lock: owner 15 bits, waiters 1,
 /// version 16.
@@ -62,6 +62,9 @@ pub(crate) mod superblock {
     /// Taken before any other lock by an operation that changes two directories. While it is held,
     /// no directory gets another parent.
     pub(crate) const RENAME: Ref = Ref(3);
+
+    /// Belongs to the seams.
+    pub(crate) const THEIRS: Ref = Ref(4);
 
     /// References to the pages of the table of modes, 16 to a line.
     pub(crate) const MODE_PAGES: Ref = Ref(16);
