@@ -532,6 +532,8 @@ benchmark: "array-walk"
 benchmark: "bonnie"
 }) | (BonnieMetadataOptions & {
 benchmark: "bonnie-metadata"
+}) | (PollutionOptions & {
+benchmark: "pollution"
 }))
 /**
  * Where random reads and writes begin.
@@ -549,6 +551,31 @@ export type ProcessorCount = ("l2-bytes-in" | "l2-bytes-out" | "misaligned-loads
  * Which phases Bonnie has, and in which order its file is written by block and rewritten.
  */
 export type BonniePhaseOrder = ("bonnie" | "bonnie++" | "bonnie++-f")
+/**
+ * The footprints of code.
+ */
+export type CodeFootprints = ({
+equal: number[]
+} | {
+each: {
+/**
+ * Bytes of instructions.
+ */
+code_bytes: number[]
+/**
+ * Bytes of data.
+ */
+data_bytes: number[]
+}
+})
+/**
+ * How loads depend on each other.
+ */
+export type LoadDependence = ("independent" | "dependent")
+/**
+ * An order of cache lines.
+ */
+export type LineOrder = ("sequential" | "random")
 /**
  * What kind of run it is.
  */
@@ -2319,6 +2346,18 @@ directories: number
  * Number of empty files in each.
  */
 files_per_directory: number
+}
+/**
+ * The code between operations, and the operations.
+ */
+export interface PollutionOptions {
+footprints: CodeFootprints
+loads: LoadDependence
+/**
+ * The names of the operations.
+ */
+operations: string[]
+order: LineOrder
 }
 /**
  * Reads and writes that the user described.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::metric::{Better, MetricDefinition};
+use crate::pollution::PollutionOptions;
 
 /// A classic benchmark, with all of its options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +20,8 @@ pub enum ClassicOptions {
     Bonnie(BonnieRun),
     /// The tests that Bonnie++ added: files made, looked at and deleted.
     BonnieMetadata(BonnieMetadataOptions),
+    /// Operations between rounds of code, and what they cost it.
+    Pollution(PollutionOptions),
 }
 
 /// What a processor counts in a phase by counters of its own.

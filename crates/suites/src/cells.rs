@@ -155,7 +155,9 @@ fn inapplicable(
 ) -> Option<(String, String)> {
     let operations = match &benchmark.work {
         Work::Operations(operations) => operations,
-        Work::Experiment(_) if live.target.library().is_some() => {
+        Work::Experiment(experiment)
+            if live.target.library().is_some() && !experiment.uses_its_file_set_alone() =>
+        {
             let (_, title) = benchmark.family();
             let why =
                 "it makes system calls of its own, but this target is reached by library call";

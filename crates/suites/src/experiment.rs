@@ -45,6 +45,12 @@ pub trait Experiment: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether it reaches the files of its file set only by the engine's operations, so that it
+    /// works however a target is reached, and needs no directory of its own.
+    fn uses_its_file_set_alone(&self) -> bool {
+        false
+    }
+
     /// Roughly how long one execution takes, including everything that it makes.
     fn estimate(&self) -> Duration;
 
@@ -81,7 +87,8 @@ pub trait Experiment: fmt::Debug + Send + Sync {
 pub struct Site<'a> {
     /// The target.
     pub live: &'a LiveTarget,
-    /// An empty directory on the target, removed afterwards with all its contents.
+    /// An empty directory on the target, removed afterwards with all its contents; there is none
+    /// for an experiment that uses its file set alone.
     pub directory: PathBuf,
     /// The clock of the run.
     pub clock: &'a SystemClock,

@@ -172,7 +172,9 @@ impl Laboratory {
         let site = self.site(target, turn);
         let directory = site.directory.clone();
         let mut made = site.entered(|site| {
-            fs::create_dir(&directory).map_err(|error| failed(&error))?;
+            if !experiment.uses_its_file_set_alone() {
+                fs::create_dir(&directory).map_err(|error| failed(&error))?;
+            }
             experiment.make(site)
         });
         if made.is_ok() && experiment.begins_mounted_again() {
@@ -185,7 +187,9 @@ impl Laboratory {
         self.targets[target].read_in.clear();
         let site = self.site(target, turn);
         site.entered(|_| {
-            fs::remove_dir_all(&directory).map_err(|error| failed(&error))?;
+            if !experiment.uses_its_file_set_alone() {
+                fs::remove_dir_all(&directory).map_err(|error| failed(&error))?;
+            }
             // Its dirty pages must not be written back while another target is measured.
             site.live.target.sync().map_err(|error| failed(&error))
         })?;

@@ -33,6 +33,7 @@ mod operations;
 mod own_options;
 mod pending_findings;
 mod pilot;
+pub mod pollution;
 mod processors;
 mod reference_times;
 mod replicate;

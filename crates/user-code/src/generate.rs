@@ -27,6 +27,9 @@ const LINE_SHIFT: u32 = LINE_BYTES.trailing_zeros();
 /// What is never executed.
 const TRAP: u8 = 0xcc;
 
+/// `jmp *%r11`
+pub(crate) const LEAVE: [u8; 3] = [0x41, 0xff, 0xe3];
+
 /// `jmp rel32`
 const JUMP_BYTES: usize = 5;
 
@@ -137,7 +140,6 @@ impl Line {
     /// Adds the end of a pass.
     fn end(&mut self, loads: Loads, passes: &Passes, at: usize) {
         let back: &[u8] = &[0x0f, 0x85]; // jnz rel32
-        let leave = [0x41, 0xff, 0xe3]; // jmp *%r11
         let further = if passes.count == 1 {
             0
         } else if loads == Loads::Independent {
@@ -145,17 +147,17 @@ impl Line {
         } else {
             2 + 6
         };
-        self.fill(LINE_BYTES - leave.len() - further);
+        self.fill(LINE_BYTES - LEAVE.len() - further);
         if passes.count > 1 {
             if loads == Loads::Independent {
                 // add stride,%rdi
                 self.add_with(&[0x48, 0x81, 0xc7], passes.stride_lines << LINE_SHIFT);
             }
             self.add(&[0xff, 0xc9]); // dec %ecx
-            let from = at + LINE_BYTES - leave.len();
+            let from = at + LINE_BYTES - LEAVE.len();
             self.add_with(back, distance(from, 0));
         }
-        self.add(&leave);
+        self.add(&LEAVE);
     }
 }
 

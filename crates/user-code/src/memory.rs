@@ -28,25 +28,45 @@ impl UserCode {
     /// Why there is no such code.
     pub fn new(shape: &CodeShape, seed: u64) -> Result<Self, CodeError> {
         shape.check()?;
-        if !cfg!(target_arch = "x86_64") {
-            return Err(CodeError::OtherProcessor);
-        }
         let (passes, mut random) = (shape.passes(), Random(seed));
         let generated = generate::code(shape, &passes, &mut random);
-        let code = Mapping::new(generated.bytes.len())?;
-        code.write(0, &generated.bytes);
-        code.make_executable()?;
-        let data = Mapping::new(shape.data_lines as usize * LINE_BYTES)?;
+        let (bytes, instructions) = (generated.bytes, generated.instructions);
+        let made = Self::with_code(&bytes, shape.data_lines as usize, passes, instructions)?;
         let nexts = generate::chain(shape, &mut random);
         for (line, next) in nexts.into_iter().enumerate() {
             let pointer = match shape.loads {
-                Loads::Dependent => data.start.as_ptr().expose_provenance() + next,
+                Loads::Dependent => made.data.start.as_ptr().expose_provenance() + next,
                 Loads::Independent => 0,
             };
             // Written in any case, so that each page is there and is none that all share.
-            data.write(line * LINE_BYTES, &pointer.to_ne_bytes());
+            made.data.write(line * LINE_BYTES, &pointer.to_ne_bytes());
         }
-        Ok(Self { code, data, passes, instructions: generated.instructions })
+        Ok(made)
+    }
+
+    /// Code that only goes back where it was entered, for what entering and leaving takes.
+    ///
+    /// # Errors
+    /// Why there is no such code.
+    pub fn nothing() -> Result<Self, CodeError> {
+        let passes = Passes { count: 1, loads: 0, stride_lines: 0 };
+        Self::with_code(&generate::LEAVE, 1, passes, 1)
+    }
+
+    fn with_code(
+        bytes: &[u8],
+        data_lines: usize,
+        passes: Passes,
+        instructions: u64,
+    ) -> Result<Self, CodeError> {
+        if !cfg!(target_arch = "x86_64") {
+            return Err(CodeError::OtherProcessor);
+        }
+        let code = Mapping::new(bytes.len())?;
+        code.write(0, bytes);
+        code.make_executable()?;
+        let data = Mapping::new(data_lines * LINE_BYTES)?;
+        Ok(Self { code, data, passes, instructions })
     }
 
     /// What a round does.

@@ -46,6 +46,7 @@ mod edge;
 mod error;
 mod fault;
 mod file_set;
+mod interleave;
 mod io_path;
 mod names;
 mod on_device;
@@ -73,6 +74,7 @@ pub use edge::Stream;
 pub use error::{AtOffset, EngineError, UringRefusal, WorkloadError};
 pub use fault::Fault;
 pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, create_empty_files};
+pub use interleave::{Interleaved, Interleaving, RoundTicks};
 pub use io_path::{
     Buffering, Caching, CallFlag, CallFlags, IoPath, MapAdvice, MapOptions, Populate,
     Preadv2Options, StdioLocking, UringOptions,

@@ -149,6 +149,16 @@ Examples:
   fsprism run array-walk --size 1m           an array in memory written, read and read again
 ";
 
+pub(crate) const POLLUTION_EXAMPLES: &str = "\
+Targets are those of survey: `fsprism survey --help` describes them.
+
+Examples:
+  sudo fsprism run pollution tmpfs xfs densefs
+                                             what stat, create and reads cost the code around them
+  fsprism run pollution tmpfs --op rename --code 32k --data 4k..256k
+                                             by the size of the code's data
+";
+
 pub(crate) const BONNIE_EXAMPLES: &str = "\
 Targets are those of survey: `fsprism survey --help` describes them.
 

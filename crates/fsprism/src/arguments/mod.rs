@@ -16,6 +16,7 @@ pub(crate) mod lab;
 pub(crate) mod making;
 pub(crate) mod measuring;
 pub(crate) mod network;
+pub(crate) mod pollution;
 pub(crate) mod reports;
 pub(crate) mod reproduce;
 pub(crate) mod sizes;

@@ -31,6 +31,17 @@ pub(super) fn list(text: &str) -> Result<SizeList, String> {
     }
 }
 
+/// Parses sizes, or the first and the last of some that double: `4k`, `4k,32k`, `4k..64k`.
+pub(super) fn doubling(text: &str) -> Result<SizeList, String> {
+    let Some((first, last)) = text.split_once("..") else { return list(text) };
+    let (first, last) = (values::size(first)?, values::size(last)?);
+    if first > last {
+        return Err(format!("{text} ends before it begins: give the smaller size first"));
+    }
+    let next = |size: &u64| size.checked_mul(2).filter(|&next| next <= last);
+    Ok(SizeList(std::iter::successors(Some(first), next).collect()))
+}
+
 /// Parses sizes: `1m`, `128k,1m,64m`, `around-caches`.
 pub(super) fn around_caches(text: &str) -> Result<Sizes, String> {
     sizes(text, "around-caches")

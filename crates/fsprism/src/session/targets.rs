@@ -58,7 +58,8 @@ impl<'a> Choice<'a> {
                 Some(
                     ClassicOptions::SpriteLfs(_)
                     | ClassicOptions::Bonnie(_)
-                    | ClassicOptions::BonnieMetadata(_),
+                    | ClassicOptions::BonnieMetadata(_)
+                    | ClassicOptions::Pollution(_),
                 )
                 | None,
                 _,

@@ -33,6 +33,7 @@ mod nodes;
 mod old_runs;
 mod pages;
 mod place;
+mod pollution;
 mod poor;
 mod process;
 mod processors;

@@ -19,6 +19,7 @@ use thiserror::Error;
 
 use crate::benchmark::Benchmark;
 use crate::live_target::LiveTarget;
+use crate::pollution::{self, PollutionError};
 
 /// Why a classic benchmark cannot run as requested.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -63,6 +64,9 @@ pub enum ClassicError {
         /// The size requested.
         array_bytes: u64,
     },
+    /// Code cannot be put between operations so.
+    #[error(transparent)]
+    Pollution(#[from] PollutionError),
     /// Bonnie cannot have chunks of this size.
     #[error("--chunk must be a power of two from 256 to 1m, but {chunk_bytes} is not: give 16k")]
     OddChunk {
@@ -173,6 +177,9 @@ pub(crate) fn named(options: &ClassicOptions) -> (&'static str, &'static str) {
             bonnie::metadata::SUITE,
             "what Bonnie++ added: files made, looked at and deleted, in order and at random",
         ),
+        ClassicOptions::Pollution(_) => {
+            (pollution::SUITE, "what operations cost the code around them, by its footprint")
+        }
     }
 }
 
@@ -186,6 +193,7 @@ pub(crate) fn benchmarks(options: &ClassicOptions) -> Result<Vec<Benchmark>, Cla
         ClassicOptions::ArrayWalk(options) => array_walk::benchmarks(options),
         ClassicOptions::Bonnie(options) => bonnie::benchmarks(options),
         ClassicOptions::BonnieMetadata(options) => Ok(bonnie::metadata::benchmarks(options)),
+        ClassicOptions::Pollution(options) => Ok(pollution::benchmarks(options)?),
     }
 }
 
@@ -207,7 +215,7 @@ pub fn check_room(
                 live.iter().try_for_each(|one| sprite_lfs::check_room(options, one))
             })
         }
-        ClassicOptions::ArrayWalk(_) => Ok(()),
+        ClassicOptions::ArrayWalk(_) | ClassicOptions::Pollution(_) => Ok(()),
         ClassicOptions::Bonnie(run) => {
             let all = run.by_size();
             // If the largest fits, all do.

@@ -83,6 +83,12 @@ pub enum WorkloadError {
     /// prepared a second time if a round did not reach them.
     #[error("rounds are not possible for these operations; use rounds of 1")]
     NoRounds,
+    /// Code between operations needs one thread whose operations can be prepared together.
+    #[error(
+        "code cannot be put between these operations: that takes one thread, batches as long as \
+         a stretch, and operations for all turns"
+    )]
+    NotInterleaved,
     /// The queue depth is out of range for io_uring.
     #[error("a queue depth of {0} is not possible; give 1 to 4096 for io_uring")]
     QueueDepth(u32),

@@ -1,10 +1,13 @@
 //! All steps, behind one type.
 
-use measure::{Clock, Recorder};
+use std::sync::atomic::AtomicBool;
+
+use measure::{Clock, Recorder, SystemClock};
 
 use super::CallStep;
 use crate::calls::{Kernel, Library};
 use crate::error::{EngineError, WorkloadError};
+use crate::interleave::{Interleaved, Interleaving, interleave};
 use crate::rewrite::Rewrite;
 use crate::round::{RoundSync, TickSpan, run_round};
 use crate::run_loop::{self, Halt, LoopLength, LoopOutcome, Step, Tally, run_part};
@@ -105,6 +108,21 @@ macro_rules! steps {
                 }
             }
 
+            /// Does operations with code between them.
+            pub(super) fn interleave(
+                &mut self,
+                plan: &Interleaving<'_>,
+                clock: &SystemClock,
+                stop: &AtomicBool,
+            ) -> Result<Option<Interleaved>, EngineError> {
+                match self {
+                    $(
+                        $(#[$attribute])*
+                        Self::$variant(step) => interleave(step, plan, clock, stop),
+                    )*
+                }
+            }
+
             /// Bytes compared so far.
             pub(super) fn checked_bytes(&self) -> u64 {
                 match self {
@@ -164,6 +182,21 @@ impl AnyStep {
             Self::Library(step, _) => step.run_round(length, clock, recorder, company),
             Self::Path(step) => step.run_round(length, clock, recorder, company),
             Self::Uring(_) => Err(WorkloadError::NoRounds.into()),
+        }
+    }
+
+    /// Does operations with code between them; None if it was told to stop.
+    pub(super) fn interleave(
+        &mut self,
+        plan: &Interleaving<'_>,
+        clock: &SystemClock,
+        stop: &AtomicBool,
+    ) -> Result<Option<Interleaved>, EngineError> {
+        match self {
+            Self::Kernel(step) => step.interleave(plan, clock, stop),
+            Self::Library(step, _) => step.interleave(plan, clock, stop),
+            Self::Path(step) => step.interleave(plan, clock, stop),
+            Self::Uring(_) => Err(WorkloadError::NotInterleaved.into()),
         }
     }
 

@@ -1,7 +1,9 @@
 //! The steps that work with both the kernel and a library, behind one type, and which of them an
 //! operation is. Only here does such an operation become a compiled loop.
 
-use measure::{Clock, Recorder};
+use std::sync::atomic::AtomicBool;
+
+use measure::{Clock, Recorder, SystemClock};
 use rustix::fs::OFlags;
 
 use super::any_step::steps;
@@ -11,6 +13,7 @@ use crate::calls::Calls;
 use crate::choose::{Follow, Sequential, Shuffled, Uniform, Zipf};
 use crate::description::Workload;
 use crate::error::EngineError;
+use crate::interleave::{Interleaved, Interleaving, interleave};
 use crate::names::MISSING_PER_ENTRY;
 use crate::operation::{GrowingOperation, NameOperation};
 use crate::round::{RoundSync, TickSpan, run_round};

@@ -4,6 +4,7 @@ mod any_step;
 mod call_step;
 mod course;
 mod gate;
+mod interleaved;
 mod outcome;
 mod paths;
 mod prepare;

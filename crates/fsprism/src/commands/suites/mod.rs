@@ -26,6 +26,7 @@ use crate::arguments::custom::CustomArguments;
 use crate::arguments::format::OutputOptions;
 use crate::arguments::help;
 use crate::arguments::measuring::{Measuring, ResumeOptions};
+use crate::arguments::pollution::PollutionArguments;
 use crate::commands::suites::footprint::FootprintSuite;
 use crate::commands::suites::fscache::FscacheSuite;
 use crate::commands::suites::sprite_lfs::SpriteLfs;
@@ -115,6 +116,9 @@ fn with_own_options(suite: Suite) -> Box<dyn Runnable> {
                 suite,
                 help::BONNIE_METADATA_EXAMPLES,
             ))
+        }
+        Some(ClassicOptions::Pollution(_)) => {
+            Box::new(Timed::with_options::<PollutionArguments>(suite, help::POLLUTION_EXAMPLES))
         }
         None => Box::new(Timed::plain(suite)),
     }

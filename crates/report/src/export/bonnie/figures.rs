@@ -90,7 +90,9 @@ impl<'a> Figures<'a> {
             ClassicOptions::BonnieMetadata(options) => {
                 vec![ProgramOptions::Metadata(options.clone())]
             }
-            ClassicOptions::SpriteLfs(_) | ClassicOptions::ArrayWalk(_) => return None,
+            ClassicOptions::SpriteLfs(_)
+            | ClassicOptions::ArrayWalk(_)
+            | ClassicOptions::Pollution(_) => return None,
         };
         let gathered = gather(run);
         let row = |label: &'a str, options: &ProgramOptions| {
