@@ -365,7 +365,10 @@ fn what_cannot_be_traced_is_refused_in_a_sentence() {
     };
     refused("run footprint tmpfs", &["no kernel", "fsprism lab build"]);
     refused("reproduce densefs", &["no kernel", "fsprism lab build"]);
-    refused("reproduce densefs/figure-3", &["no figure-3", "figure-1, figure-2, section-2"]);
+    refused(
+        "reproduce densefs/figure-3",
+        &["no figure-3", "figure-1, figure-2, figure-4, section-2"],
+    );
     refused("run footprint /tmp", &["taken in a guest", "name a file system"]);
     refused("run footprint ext4:read_bps=1m", &["leave these options out"]);
     refused("run footprint ext4 ext4", &["label"]);

@@ -5,6 +5,7 @@
 //! what can be read off the axes. Footprints are the medians of a run's cells, with their intervals
 //! over the repetitions; stacks come from the traces of the run, by way of [`TargetStacks`].
 
+mod figure_4;
 mod figures;
 mod statements;
 mod text;
@@ -13,6 +14,7 @@ use footprint_study::OperationStacks;
 use record::Run;
 use serde::Serialize;
 
+pub use self::figure_4::{FIGURE_4_TARGETS, PollutionPoint, PollutionReproduction};
 pub use crate::gathered::Estimate;
 use crate::gathered::{self, Gathered};
 pub use crate::statement::{Outcome, Statement};

@@ -32,7 +32,7 @@ use crate::failure::failed;
 use crate::file_set_kind::FileSetKind;
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
-use crate::thinning::{on_axis, rank_of};
+use crate::thinning::rank_of;
 
 /// The name of the suite.
 pub const SUITE: &str = "pollution";
@@ -153,28 +153,28 @@ fn with_footprints(
     };
     let PollutingOperation { name, title, .. } = operation;
     let of = |bytes: u64| size(bytes as f64, 3);
+    let around = format!("code around {title}");
     match &options.footprints {
         CodeFootprints::Equal(all) => {
             let made: Result<Vec<_>, _> = all.iter().map(|&both| one(both, both)).collect();
-            let title = format!("code beside {title}");
-            Ok(curve(name, &title, "code and data, each", all, made?))
+            Ok(curve(name, &around, "instructions and data, each", all, made?))
         }
         CodeFootprints::Each { code_bytes, data_bytes } if code_bytes.len() > 1 => {
             let with = |&data: &u64| {
                 let made: Result<Vec<_>, _> =
                     code_bytes.iter().map(|&code| one(code, data)).collect();
                 let name = format!("{name}-data-{data}");
-                let title = format!("code with {} of data beside {title}", of(data));
-                Ok(curve(&name, &title, "code", code_bytes, made?))
+                let title = format!("{around}, with {} of data", of(data));
+                Ok(curve(&name, &title, "instructions", code_bytes, made?))
             };
             let curves: Result<Vec<_>, _> = data_bytes.iter().map(with).collect();
             Ok(curves?.concat())
         }
         CodeFootprints::Each { code_bytes, data_bytes } => {
-            let code = code_bytes.first().copied().unwrap_or(FOOTPRINTS[0]);
+            let code = code_bytes.first().copied().unwrap_or(OTHER_BYTES);
             let made: Result<Vec<_>, _> = data_bytes.iter().map(|&data| one(code, data)).collect();
             let name = format!("{name}-code-{code}");
-            let title = format!("{} of code beside {title}", of(code));
+            let title = format!("{around}, with {} of instructions", of(code));
             Ok(curve(&name, &title, "data", data_bytes, made?))
         }
     }
@@ -197,13 +197,12 @@ fn curve(
             unit: "bytes".to_owned(),
             value: bytes as f64,
         };
-        let title = format!("{title}, {axis} {}", on_axis(&point));
         Benchmark {
             dimension: Dimension::Pollution,
             cache_state: CacheState::Warm,
             curve: (count > 1).then_some(point),
             rank: rank_of(index, count),
-            ..Benchmark::from_experiment(&format!("{name}-{bytes}"), &title, polluted)
+            ..Benchmark::from_experiment(&format!("{name}-{bytes}"), &polluted.title(), polluted)
         }
     };
     bytes.iter().zip(points).enumerate().map(of).collect()
@@ -217,6 +216,16 @@ struct Polluted {
 }
 
 impl Polluted {
+    fn title(&self) -> String {
+        let of = |lines: u32| size(f64::from(lines) * LINE_BYTES as f64, 3);
+        let [code, data] = [self.shape.code_lines, self.shape.data_lines].map(of);
+        let footprint = match code == data {
+            true => format!("{code} of instructions and of data"),
+            false => format!("{code} of instructions, {data} of data"),
+        };
+        format!("code around {}, {footprint}", self.operation.title)
+    }
+
     /// The code, the same for all targets of a block.
     fn code(&self, seed: u64) -> Result<UserCode, Failure> {
         UserCode::new(&self.shape, seed).map_err(|why| Failure::Cell { why: why.to_string() })

@@ -6,16 +6,22 @@ use ::reproduce::densefs::{self, Part};
 use anyhow::Context;
 use footprint_suite::trace_name;
 use record::{Run, TRACES};
+use suites::pollution;
 use textual::plain_path;
 
 use super::Paper;
-use super::paper_run::{BLOCKS, in_guests, read};
+use super::paper_run::{BLOCKS, in_guests, measure_or_read, measuring, read};
 use crate::arguments::footprint::{CachesOptions, FootprintOptions, TracingOptions};
 use crate::arguments::guests::GuestKernel;
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::footprint;
 use crate::exit::{OrInputError, Outcome};
 use crate::output;
+
+/// The figure that is timed.
+const FIGURE_4: &str = "figure-4";
+/// Number of times that each of its points is run.
+const POLLUTION_BLOCKS: u32 = 30;
 
 pub(super) struct DenseFs;
 
@@ -25,7 +31,8 @@ impl Paper for DenseFs {
     }
 
     fn summary(&self) -> &'static str {
-        "Weiss et al., DenseFS: cache footprints, traced (figure-1, figure-2, section-2)"
+        "Weiss et al., DenseFS: cache footprints, traced (figure-1, figure-2, section-2); what \
+         calls cost the code around them, measured (figure-4)"
     }
 
     fn examples(&self) -> &'static [(&'static str, &'static str)] {
@@ -35,20 +42,22 @@ impl Paper for DenseFs {
                 "fsprism reproduce densefs/figure-2 --run fsprism-runs/RUN",
                 "from any run of the footprint suite",
             ),
+            ("sudo fsprism reproduce densefs/figure-4", "measured in five minutes"),
         ]
     }
 
     fn items(&self) -> Vec<&'static str> {
-        Part::names().to_vec()
+        [&Part::names()[..], &[FIGURE_4]].concat()
     }
 
     /// Traces the operations of an item, or takes an earlier run, and compares it with the paper.
     fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
         let part = match item {
+            Some(FIGURE_4) => return figure_4(options),
             None => Part::Whole,
             Some(name) => Part::from_name(name)
                 .with_context(|| {
-                    format!("densefs has no {name}: choose figure-1, figure-2, section-2")
+                    format!("densefs has no {name}: choose figure-1, figure-2, figure-4, section-2")
                 })
                 .or_input_error()?,
         };
@@ -74,6 +83,18 @@ impl Paper for DenseFs {
         output::say(&name);
         Ok(if reproduction.missing.is_empty() { Outcome::Success } else { Outcome::WithFailures })
     }
+}
+
+/// Measures the suite `pollution`, or takes an earlier run of it.
+fn figure_4(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
+    let how = measuring(options, POLLUTION_BLOCKS);
+    let earlier = options.run.as_ref();
+    let targets = &densefs::FIGURE_4_TARGETS;
+    let measured =
+        measure_or_read(pollution::SUITE, pollution::SUITE, None, targets, &how, earlier)?;
+    let reproduction = densefs::PollutionReproduction::from_run(&measured.run, &measured.name());
+    output::print_answer(options.output.format, &reproduction, |width| reproduction.text(width))?;
+    Ok(measured.end())
 }
 
 /// Makes a run with what an item needs.
