@@ -169,7 +169,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// A line of the arena.
     #[inline(always)]
     pub(crate) fn line(&self, at: Ref) -> Result<Line<'a>, Errno> {
-        self.arena.line(at)
+        self.arena.referred_line(at, S::TRUST)
     }
 
     /// A line of its slot.
@@ -211,7 +211,9 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Sets how many entries of the log are to be applied, by whichever thread.
     #[inline(always)]
     pub(crate) fn set_committed(&self, entries: u32) {
-        self.fill(self.state, slot::COMMITTED, entries);
+        if S::THREADS_DIE {
+            self.fill(self.state, slot::COMMITTED, entries);
+        }
     }
 
     /// Reads the state of the stock from the slot again, after the logged changes were discarded.
@@ -220,7 +222,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(crate) fn look_at_stock(&self) {
         self.cells.set(self.state.load(slot::CELLS).min(slot::CELLS_MAX));
         self.runs.set(self.state.load(slot::RUNS).min(slot::RUNS_MAX));
-        if let Ok(stock) = self.arena.line(self.slot_line(slot::RUN_STOCK)) {
+        if let Ok(stock) = self.line(self.slot_line(slot::RUN_STOCK)) {
             self.run_stock.set(core::array::from_fn(|place| stock.load(slot::RUN.element(place))));
         }
     }
@@ -241,11 +243,14 @@ impl<'a, S: Seams> Member<'a, S> {
     /// [`Errno::STALE`] if it has become something else; otherwise as [`Self::lock`].
     #[inline(always)]
     pub(crate) fn lock_of(&self, at: Ref, wanted: Option<&Node>) -> Result<Line<'a>, Errno> {
-        let line = self.arena.line(at)?;
+        let line = self.line(at)?;
+        if !S::IS_SHARED {
+            return Ok(line);
+        }
         let held = self.held.get();
         // No operation takes more locks than there is room for.
         self.held_lines.get(held).ok_or(Errno::CORRUPT)?.set(line);
-        self.fill(self.state, slot::HELD.element(held), at.0);
+        self.note_held(held, at);
         compiler_fence(Ordering::SeqCst);
         loop {
             let seen = line.load(WORD);
@@ -257,18 +262,29 @@ impl<'a, S: Seams> Member<'a, S> {
                     return Ok(line);
                 }
             } else if let Err(why) = self.await_release_of(at, line, wanted) {
-                self.fill(self.state, slot::HELD.element(held), 0);
+                self.note_held(held, Ref::NONE);
                 return Err(why);
             }
         }
     }
 
+    /// Notes which lock it is about to take, or that it has released it, for whoever finds it dead.
+    #[inline(always)]
+    fn note_held(&self, held: usize, at: Ref) {
+        if S::THREADS_DIE {
+            self.fill(self.state, slot::HELD.element(held), at.0);
+        }
+    }
+
     /// Takes a lock if it is free; returns whether it was.
     pub(crate) fn try_lock(&self, at: Ref) -> Result<bool, Errno> {
-        let line = self.arena.line(at)?;
+        let line = self.line(at)?;
+        if !S::IS_SHARED {
+            return Ok(true);
+        }
         let held = self.held.get();
         self.held_lines.get(held).ok_or(Errno::CORRUPT)?.set(line);
-        self.fill(self.state, slot::HELD.element(held), at.0);
+        self.note_held(held, at);
         compiler_fence(Ordering::SeqCst);
         let seen = line.load(WORD);
         let ours = (seen & !OWNER).wrapping_add(STEP) | (self.number + 1);
@@ -277,7 +293,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.seams.after_store();
             self.held.set(held + 1);
         } else {
-            self.fill(self.state, slot::HELD.element(held), 0);
+            self.note_held(held, Ref::NONE);
         }
         Ok(is_taken)
     }
@@ -285,17 +301,20 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Releases the lock that was taken last.
     #[inline]
     pub(crate) fn unlock(&self) {
+        if !S::IS_SHARED {
+            return;
+        }
         let last = self.held.get().wrapping_sub(1);
         let Some(line) = self.held_lines.get(last) else { return };
         self.release(line.get());
         compiler_fence(Ordering::SeqCst);
-        self.fill(self.state, slot::HELD.element(last), 0);
+        self.note_held(last, Ref::NONE);
         self.held.set(last);
     }
 
     /// Releases all locks, in reverse order.
     pub(crate) fn unlock_all(&self) {
-        while self.held.get() > 0 {
+        while S::IS_SHARED && self.held.get() > 0 {
             self.unlock();
         }
     }
@@ -329,7 +348,10 @@ impl<'a, S: Seams> Member<'a, S> {
         at: Ref,
         mut look: impl FnMut(Line<'a>) -> Result<T, Errno>,
     ) -> Result<Looked<T>, Errno> {
-        let line = self.arena.line(at)?;
+        let line = self.line(at)?;
+        if !S::IS_SHARED {
+            return Ok((look(line), Stamp::default()));
+        }
         loop {
             for _ in 0..READS {
                 let Some(before) = Stamp::current_if_free(line) else {
@@ -429,7 +451,7 @@ impl<'a, S: Seams> Member<'a, S> {
             Life::Nobody => return Ok(()),
         }
         // A thread notes a lock before it takes it, and removes the note after releasing it.
-        if !self.is_noted(number, at)? && line.load(WORD) == seen {
+        if S::THREADS_DIE && !self.is_noted(number, at)? && line.load(WORD) == seen {
             return Err(Errno::CORRUPT);
         }
         let slept_at = seen | WAITERS;
@@ -456,7 +478,7 @@ impl<'a, S: Seams> Member<'a, S> {
 
     /// Whether this thread holds the lock in this line.
     pub(crate) fn holds(&self, line: Line<'_>) -> bool {
-        line.load(WORD) & OWNER == self.number + 1
+        S::IS_SHARED && line.load(WORD) & OWNER == self.number + 1
     }
 
     /// Whether a slot notes that its thread holds this lock, or is about to.
