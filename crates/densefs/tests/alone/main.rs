@@ -21,6 +21,7 @@ mod listing;
 #[path = "../core/mapped.rs"]
 mod mapped;
 #[path = "../core/memory.rs"]
+#[expect(dead_code, reason = "other tests need more of it")]
 mod memory;
 #[path = "../core/model.rs"]
 mod model;

@@ -117,8 +117,8 @@ impl World {
         self.after_store();
     }
 
-    /// Runs `act`, and kills it after this many stores; none if it was killed. Where nobody dies, it
-    /// is not.
+    /// Runs `act`, and kills it after this many stores; none if it was killed. Where nobody dies,
+    /// it is not.
     pub(crate) fn kill_after<T>(&self, stores: u64, act: impl FnOnce() -> T) -> Option<T> {
         if NOBODY_DIES {
             return Some(act());
