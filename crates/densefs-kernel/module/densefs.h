@@ -11,6 +11,14 @@
 
 #include "core.h"
 
+/* A layout of the code without hints at what is hardly ever executed. */
+#ifdef DENSEFS_UNHINTED
+#undef likely
+#undef unlikely
+#define likely(condition) (condition)
+#define unlikely(condition) (condition)
+#endif
+
 /* How many processes may use the file system at the same time. */
 #define DENSEFS_PROCESSES 256
 
