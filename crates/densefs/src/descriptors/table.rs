@@ -447,8 +447,9 @@ impl<'a, S: Seams> Member<'a, S> {
                     return Err(Errno::STALE);
                 }
                 let references = line.load(description::REFERENCES).checked_add(1);
-                self.put(at, description::REFERENCES, references.ok_or(Errno::NFILE)?);
-                Ok(self.put_entry(vacant(self)?, entry_of(at, flags)))
+                let (references, vacant) = (references.ok_or(Errno::NFILE)?, vacant(self)?);
+                self.put(at, description::REFERENCES, references);
+                Ok(self.put_entry(vacant, entry_of(at, flags)))
             });
             self.conclude(done.is_ok());
             done
