@@ -23,7 +23,7 @@ long densefs_copy_long_path(struct copied_path *copied, const char __user *from)
 
 static long open_at(int base, unsigned long from, int flags, unsigned int mode)
 {
-	mode &= ~current_umask();
+	mode &= ~umask();
 	return with_path(base, POINTER(from), densefs_open(process, path, flags, mode));
 }
 
@@ -45,7 +45,7 @@ long dfs_creat(const struct pt_regs *registers)
 
 static long make_at(int base, unsigned long from, unsigned int mode, unsigned int device)
 {
-	mode &= ~current_umask();
+	mode &= ~umask();
 	return with_path(base, POINTER(from), densefs_mknod(process, path, mode, device));
 }
 

@@ -24,20 +24,39 @@ struct copied_path {
 
 long densefs_copy_long_path(struct copied_path *copied, const char __user *from);
 
-/* Copies a path; 0 or an error number. */
+/* Copies a path; 0 or an error number. A short one is copied here, byte by byte: that takes fewer
+ * cache lines than strncpy_from_user, which is made for long ones. */
 static inline long copy_path(struct copied_path *copied, int base, const char __user *from)
 {
-	long length = strncpy_from_user(copied->inside, from, PATH_INSIDE);
+	size_t length;
 
-	if (unlikely(length < 0))
-		return length;
 	copied->path.base = base;
 	copied->path.start = copied->inside;
-	copied->path.length = length;
 	copied->allocated = NULL;
+	if (unlikely(!user_read_access_begin(from, PATH_INSIDE)))
+		return densefs_copy_long_path(copied, from);
+	for (length = 0; length < PATH_INSIDE; length++) {
+		char byte;
+
+		unsafe_get_user(byte, from + length, fault);
+		if (!byte)
+			break;
+		copied->inside[length] = byte;
+	}
+	user_read_access_end();
+	copied->path.length = length;
 	if (unlikely(length == PATH_INSIDE))
 		return densefs_copy_long_path(copied, from);
 	return 0;
+fault:
+	user_read_access_end();
+	return -EFAULT;
+}
+
+/* Permissions that new files do not get. */
+static inline unsigned int umask(void)
+{
+	return current->fs->umask;
 }
 
 static inline void drop_path(struct copied_path *copied)

@@ -27,10 +27,16 @@ impl PathArgument {
         unsafe { core::slice::from_raw_parts(self.start, self.length) }
     }
 
+    /// Whether a relative path starts in the working directory.
+    #[inline(always)]
+    pub(crate) fn is_of_working(&self) -> bool {
+        self.base == AT_WORKING
+    }
+
     /// The directory in which a relative path starts.
     #[inline(always)]
     pub(crate) fn start(&self, core: Core<'_>) -> Result<Node, Errno> {
-        if self.base == AT_WORKING {
+        if self.is_of_working() {
             return core.working_directory();
         }
         core.node(u32::try_from(self.base).map_err(|_| Errno::BADF)?)
