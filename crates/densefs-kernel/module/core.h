@@ -85,8 +85,7 @@ long densefs_chdir(struct densefs_process *process, const struct densefs_path *p
 long densefs_fchdir(struct densefs_process *process, u32 descriptor);
 long densefs_getcwd(struct densefs_process *process, char *into, size_t length);
 
-/* What the core calls. */
-u64 densefs_now_ns(void);
+/* What the core calls, besides ktime_get_coarse_real_ts64. */
 void __noreturn densefs_bug(void);
 
 #endif

@@ -10,7 +10,6 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
-#include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
 
 #include "calls.h"
@@ -70,14 +69,6 @@ static long enter(const struct pt_regs *registers)
 	answer = calls[number](registers);
 	atomic_dec(&densefs.inside);
 	return answer;
-}
-
-u64 densefs_now_ns(void)
-{
-	struct timespec64 now;
-
-	ktime_get_coarse_real_ts64(&now);
-	return now.tv_sec * (u64)NSEC_PER_SEC + now.tv_nsec;
 }
 
 void densefs_bug(void)

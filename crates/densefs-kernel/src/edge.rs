@@ -2,9 +2,12 @@
 #![cfg_attr(target_os = "none", expect(unsafe_code, reason = "functions of the kernel"))]
 
 #[cfg(target_os = "none")]
+use core::mem::MaybeUninit;
+
+#[cfg(target_os = "none")]
 unsafe extern "C" {
-    /// Nanoseconds since 1970, as of the last tick of the clock.
-    safe fn densefs_now_ns() -> u64;
+    /// Seconds since 1970 and nanoseconds, as of the last tick of the clock.
+    safe fn ktime_get_coarse_real_ts64(now: &mut MaybeUninit<[u64; 2]>);
     /// Stops the thread: something is wrong that cannot be.
     safe fn densefs_bug() -> !;
 }
@@ -13,7 +16,11 @@ unsafe extern "C" {
 #[cfg(target_os = "none")]
 #[inline(always)]
 pub(crate) fn now_ns() -> u64 {
-    densefs_now_ns()
+    let mut now = MaybeUninit::uninit();
+    ktime_get_coarse_real_ts64(&mut now);
+    // SAFETY: the kernel has filled it in.
+    let [seconds, nanoseconds] = unsafe { now.assume_init() };
+    seconds.wrapping_mul(1_000_000_000).wrapping_add(nanoseconds)
 }
 
 /// There is no clock where this is only compiled to be checked.
