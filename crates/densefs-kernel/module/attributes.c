@@ -32,17 +32,20 @@ long dfs_lstat(const struct pt_regs *registers)
 	return stat_at(AT_FDCWD, FIRST(registers), SECOND(registers), false);
 }
 
-static long stat_descriptor(u32 descriptor, unsigned long into)
+/* What a descriptor refers to, or the working directory. */
+static long stat_base(int base, unsigned long into)
 {
 	struct stat found;
-	long answer = with_core(densefs_fstat(process, descriptor, &found));
+	long answer = with_core(densefs_fstat(process, base, &found));
 
 	return answer_stat(answer, &found, into);
 }
 
 long dfs_fstat(const struct pt_regs *registers)
 {
-	return stat_descriptor(FIRST(registers), SECOND(registers));
+	int descriptor = FIRST(registers);
+
+	return descriptor < 0 ? -EBADF : stat_base(descriptor, SECOND(registers));
 }
 
 long dfs_newfstatat(const struct pt_regs *registers)
@@ -52,12 +55,12 @@ long dfs_newfstatat(const struct pt_regs *registers)
 	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT)))
 		return -EINVAL;
 	if (unlikely(flags & AT_EMPTY_PATH)) {
-		char first;
+		long is_empty = is_empty_path(SECOND(registers));
 
-		if (get_user(first, (const char __user *)SECOND(registers)))
-			return -EFAULT;
-		if (!first)
-			return stat_descriptor(FIRST(registers), THIRD(registers));
+		if (is_empty < 0)
+			return is_empty;
+		if (is_empty)
+			return stat_base(FIRST(registers), THIRD(registers));
 	}
 	return stat_at(FIRST(registers), SECOND(registers), THIRD(registers),
 		       !(flags & AT_SYMLINK_NOFOLLOW));
@@ -124,6 +127,8 @@ long dfs_utimensat(const struct pt_regs *registers)
 		return -EINVAL;
 	if (from && (get_timespec64(&both[0], from) || get_timespec64(&both[1], from + 1)))
 		return -EFAULT;
+	if (from && both[0].tv_nsec == UTIME_OMIT && both[1].tv_nsec == UTIME_OMIT)
+		return 0;
 	if (!SECOND(registers))
 		return with_core(densefs_futimens(process, base, times));
 	return with_path(base, POINTER(SECOND(registers)),

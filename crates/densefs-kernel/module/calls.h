@@ -3,8 +3,6 @@
 #ifndef DENSEFS_CALLS_H
 #define DENSEFS_CALLS_H
 
-#include <linux/ptrace.h>
-
 /* The number of the first call; the others follow. Linux does not use numbers from 335 to 423 on
  * x86-64, though newer kernels have begun to, from below. */
 #define DENSEFS_FIRST_CALL 340
@@ -67,9 +65,13 @@
 	call(dfs_dup3) \
 	call(dfs_renameat2)
 
+#ifdef __KERNEL__
+#include <linux/ptrace.h>
+
 #define DENSEFS_DECLARE(call) long call(const struct pt_regs *registers);
 DENSEFS_EACH_CALL(DENSEFS_DECLARE)
 #undef DENSEFS_DECLARE
+#endif
 
 /* What statfs(2) says the file system is. */
 #define DENSEFS_MAGIC 0x44656e73

@@ -55,7 +55,7 @@ long densefs_getdents(struct densefs_process *process, u32 descriptor, void *int
 
 long densefs_stat(struct densefs_process *process, const struct densefs_path *path, bool follows,
 		  struct stat *into);
-long densefs_fstat(struct densefs_process *process, u32 descriptor, struct stat *into);
+long densefs_fstat(struct densefs_process *process, int base, struct stat *into);
 long densefs_chmod(struct densefs_process *process, const struct densefs_path *path, u32 mode);
 long densefs_fchmod(struct densefs_process *process, u32 descriptor, u32 mode);
 long densefs_chown(struct densefs_process *process, const struct densefs_path *path, u32 uid,
@@ -77,6 +77,7 @@ long densefs_rename(struct densefs_process *process, const struct densefs_path *
 		    const struct densefs_path *to, u32 flags);
 long densefs_link(struct densefs_process *process, const struct densefs_path *old,
 		  const struct densefs_path *new, bool follows);
+long densefs_link_base(struct densefs_process *process, int base, const struct densefs_path *new);
 long densefs_symlink(struct densefs_process *process, const char *target, size_t length,
 		     const struct densefs_path *path);
 long densefs_readlink(struct densefs_process *process, const struct densefs_path *path, void *into,

@@ -150,14 +150,25 @@ static long link_at(int old_base, unsigned long old, int new_base, unsigned long
 {
 	bool follows = flags & AT_SYMLINK_FOLLOW;
 	struct copied_path to;
-	long answer;
+	long answer, is_empty = 0;
 
-	if (flags & ~AT_SYMLINK_FOLLOW)
+	if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
+	/* Anybody could otherwise name what is only known by its descriptor. */
+	if (flags & AT_EMPTY_PATH && !capable(CAP_DAC_READ_SEARCH))
+		return -ENOENT;
+	if (flags & AT_EMPTY_PATH)
+		is_empty = is_empty_path(old);
+	if (is_empty < 0)
+		return is_empty;
 	answer = copy_path(&to, new_base, POINTER(new));
 	if (answer)
 		return answer;
-	answer = with_path(old_base, POINTER(old), densefs_link(process, path, &to.path, follows));
+	if (is_empty)
+		answer = with_core(densefs_link_base(process, old_base, &to.path));
+	else
+		answer = with_path(old_base, POINTER(old),
+				   densefs_link(process, path, &to.path, follows));
 	drop_path(&to);
 	return answer;
 }
@@ -180,6 +191,8 @@ static long symlink_at(unsigned long target, int base, unsigned long from)
 
 	if (answer)
 		return answer;
+	if (!to.path.length)
+		return -ENOENT;
 	answer = with_path(base, POINTER(from),
 			   densefs_symlink(process, to.path.start, to.path.length, path));
 	drop_path(&to);

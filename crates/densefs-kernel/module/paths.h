@@ -53,6 +53,14 @@ fault:
 	return -EFAULT;
 }
 
+/* Whether a path is empty, where that stands for the descriptor itself; or an error number. */
+static inline long is_empty_path(unsigned long from)
+{
+	char first;
+
+	return get_user(first, (const char __user *)from) ? -EFAULT : !first;
+}
+
 /* Permissions that new files do not get. */
 static inline unsigned int umask(void)
 {

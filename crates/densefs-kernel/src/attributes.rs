@@ -5,7 +5,7 @@ use densefs::modes::Caller;
 use densefs::{Errno, Follow, NewTime, NewTimes, Node, Owner, Stat, flags, time};
 
 use crate::answer::answer;
-use crate::path::PathArgument;
+use crate::path::{PathArgument, node_of_base};
 use crate::process::{Core, Process};
 
 /// `st_blksize`.
@@ -76,19 +76,15 @@ pub unsafe extern "C" fn densefs_stat(
     answer(core.retry(|| core.stat_path(caller, path.from(core)?, path.bytes(), follow, tell)))
 }
 
-/// fstat(2).
+/// fstat(2), and fstatat(2) of the descriptor itself or of the working directory.
 ///
 /// # Safety
 /// `into` must have room for the answer.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn densefs_fstat(
-    process: &Process,
-    descriptor: u32,
-    into: *mut KernelStat,
-) -> i64 {
+pub unsafe extern "C" fn densefs_fstat(process: &Process, base: i32, into: *mut KernelStat) -> i64 {
     let core = process.core();
     answer(core.retry(|| {
-        let stat = core.stat(core.node(descriptor)?)?;
+        let stat = core.stat(node_of_base(core, base)?)?;
         // SAFETY: guaranteed by the caller.
         unsafe { into.write(KernelStat::from_stat(&stat)) };
         Ok(())
@@ -183,8 +179,8 @@ pub extern "C" fn densefs_utimens(
     follows: bool,
 ) -> i64 {
     let follow = if follows { Follow::Yes } else { Follow::No };
-    answer(new_times(times).and_then(|times| {
-        process.with_node(path, follow, |core, caller, node| core.touch_node(caller, node, times))
+    answer(process.with_node(path, follow, |core, caller, node| {
+        core.touch_node(caller, node, new_times(times)?)
     }))
 }
 
@@ -195,11 +191,9 @@ pub extern "C" fn densefs_futimens(
     descriptor: u32,
     times: Option<&Times>,
 ) -> i64 {
-    let times = match new_times(times) {
-        Ok(times) => times,
-        Err(why) => return answer::<()>(Err(why)),
-    };
-    change(process, descriptor, |core, caller, node| core.touch_node(caller, node, times))
+    change(process, descriptor, |core, caller, node| {
+        core.touch_node(caller, node, new_times(times)?)
+    })
 }
 
 /// faccessat(2), for these IDs.

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "names that C knows, and its buffers")]
 
 use densefs::modes::{Caller, FILE, TYPE, WRITE};
-use densefs::{Errno, Follow, Stat};
+use densefs::{Errno, Follow, Stat, Whence};
 
 use crate::answer::answer;
 use crate::path::PathArgument;
@@ -114,10 +114,10 @@ pub extern "C" fn densefs_fallocate(
 ) -> i64 {
     const KEEP_SIZE: u32 = 1;
     const PUNCH_HOLE: u32 = 2;
-    let (Ok(offset), Ok(length)) = (u64::try_from(offset), u64::try_from(length)) else {
-        return answer::<()>(Err(Errno::INVAL));
-    };
     let core = process.core();
+    let (Ok(offset), Ok(length)) = (u64::try_from(offset), u64::try_from(length)) else {
+        return answer::<()>(core.seek(descriptor, 0, Whence::Current).and(Err(Errno::INVAL)));
+    };
     answer(match how {
         0 | KEEP_SIZE => core.allocate_open(descriptor, offset, length, how == KEEP_SIZE),
         how if how == KEEP_SIZE | PUNCH_HOLE => core.punch_open(descriptor, offset, length),

@@ -5,7 +5,7 @@ use densefs::modes::{Caller, DIRECTORY, EXECUTE, FILE, TYPE, is_device};
 use densefs::{Errno, Follow, LastName, Remove, Rename};
 
 use crate::answer::answer;
-use crate::path::PathArgument;
+use crate::path::{PathArgument, node_of_base};
 use crate::process::{Core, Process};
 
 /// The error for a name with trailing slashes that is to be given to anything but a directory.
@@ -199,6 +199,27 @@ pub extern "C" fn densefs_link(
     answer(done)
 }
 
+/// linkat(2) of what a descriptor refers to, or of the working directory.
+#[unsafe(no_mangle)]
+pub extern "C" fn densefs_link_base(process: &Process, base: i32, new: &PathArgument) -> i64 {
+    if let Err(why) = node_of_base(process.core(), base) {
+        return answer::<()>(Err(why));
+    }
+    answer(process.with_last(new, |core, caller, to| {
+        let node = node_of_base(core, base)?;
+        if to.name.is_empty() {
+            return Err(Errno::EXIST);
+        }
+        if to.is_directory {
+            return Err(missing(core, caller, to));
+        }
+        match u32::try_from(base) {
+            Ok(descriptor) => core.link_open(caller, descriptor, to.directory, to.name),
+            Err(_) => core.link_at(caller, node, to.directory, to.name),
+        }
+    }))
+}
+
 /// symlinkat(2).
 ///
 /// # Safety
@@ -231,6 +252,11 @@ pub unsafe extern "C" fn densefs_readlink(
 ) -> i64 {
     // SAFETY: guaranteed by the caller.
     let into = unsafe { core::slice::from_raw_parts_mut(into, length) };
+    if let Some(base) = path.base_itself() {
+        let core = process.core();
+        let read = node_of_base(core, base).and_then(|node| core.read_link(node, into));
+        return answer(read.map_err(|why| if why == Errno::INVAL { Errno::NOENT } else { why }));
+    }
     answer(process.with_node(path, Follow::No, |core, _, node| core.read_link(node, into)))
 }
 

@@ -93,13 +93,16 @@ pub extern "C" fn densefs_set_flags(process: &Process, descriptor: u32, how: u32
 /// lseek(2).
 #[unsafe(no_mangle)]
 pub extern "C" fn densefs_lseek(process: &Process, descriptor: u32, by: i64, whence: u32) -> i64 {
+    const WRONG: Result<(), Errno> = Err(Errno::INVAL);
     let whence = match whence {
         0 => Whence::Start,
         1 => Whence::Current,
         2 => Whence::End,
         3 => Whence::Data,
         4 => Whence::Hole,
-        _ => return answer::<()>(Err(Errno::INVAL)),
+        _ => {
+            return answer(process.core().seek(descriptor, 0, Whence::Current).and(WRONG));
+        }
     };
     answer(process.core().seek(descriptor, by, whence))
 }

@@ -18,6 +18,15 @@ pub struct PathArgument {
     base: i32,
 }
 
+/// What a descriptor refers to, or the working directory.
+#[inline(always)]
+pub(crate) fn node_of_base(core: Core<'_>, base: i32) -> Result<Node, Errno> {
+    if base == AT_WORKING {
+        return core.working_directory();
+    }
+    core.node(u32::try_from(base).map_err(|_| Errno::BADF)?)
+}
+
 impl PathArgument {
     /// Its bytes.
     #[inline(always)]
@@ -25,6 +34,11 @@ impl PathArgument {
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: C passes that many bytes, and leaves them alone until the call returns.
         unsafe { core::slice::from_raw_parts(self.start, self.length) }
+    }
+
+    /// The descriptor that an empty path stands for, if there is one.
+    pub(crate) fn base_itself(&self) -> Option<i32> {
+        (self.length == 0 && self.base != AT_WORKING).then_some(self.base)
     }
 
     /// Whether a relative path starts in the working directory.
@@ -36,16 +50,17 @@ impl PathArgument {
     /// The directory in which a relative path starts.
     #[inline(always)]
     pub(crate) fn start(&self, core: Core<'_>) -> Result<Node, Errno> {
-        if self.is_of_working() {
-            return core.working_directory();
-        }
-        core.node(u32::try_from(self.base).map_err(|_| Errno::BADF)?)
+        node_of_base(core, self.base)
     }
 
     /// The directory where the path starts.
     #[inline(always)]
     pub(crate) fn from(&self, core: Core<'_>) -> Result<Node, Errno> {
-        if self.bytes().first() == Some(&b'/') { core.root() } else { self.start(core) }
+        match self.bytes().first() {
+            Some(b'/') => core.root(),
+            Some(_) => self.start(core),
+            None => Err(Errno::NOENT),
+        }
     }
 
     /// Walks to the directory of the path's last name.
