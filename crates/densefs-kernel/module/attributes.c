@@ -6,14 +6,14 @@
 #include "calls.h"
 #include "paths.h"
 
-static long answer_stat(long answer, const struct stat *found, unsigned long into)
+static __always_inline long answer_stat(long answer, const struct stat *found, unsigned long into)
 {
 	if (likely(!answer) && unlikely(copy_to_user(POINTER(into), found, sizeof(*found))))
 		return -EFAULT;
 	return answer;
 }
 
-static long stat_at(int base, unsigned long from, unsigned long into, bool follows)
+static __always_inline long stat_at(int base, unsigned long from, unsigned long into, bool follows)
 {
 	struct stat found;
 	long answer = with_path(base, POINTER(from),
@@ -22,7 +22,7 @@ static long stat_at(int base, unsigned long from, unsigned long into, bool follo
 	return answer_stat(answer, &found, into);
 }
 
-long dfs_stat(const struct pt_regs *registers)
+often long dfs_stat(const struct pt_regs *registers)
 {
 	return stat_at(AT_FDCWD, FIRST(registers), SECOND(registers), true);
 }
@@ -33,7 +33,7 @@ long dfs_lstat(const struct pt_regs *registers)
 }
 
 /* What a descriptor refers to, or the working directory. */
-static long stat_base(int base, unsigned long into)
+static __always_inline long stat_base(int base, unsigned long into)
 {
 	struct stat found;
 	long answer = with_core(densefs_fstat(process, base, &found));
@@ -48,7 +48,7 @@ long dfs_fstat(const struct pt_regs *registers)
 	return descriptor < 0 ? -EBADF : stat_base(descriptor, SECOND(registers));
 }
 
-long dfs_newfstatat(const struct pt_regs *registers)
+often long dfs_newfstatat(const struct pt_regs *registers)
 {
 	unsigned int flags = FOURTH(registers);
 

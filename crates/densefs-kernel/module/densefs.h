@@ -11,6 +11,13 @@
 
 #include "core.h"
 
+/* A layout in which the functions that calls execute most lie together. */
+#ifdef DENSEFS_ORDERED
+#define often __section(".text.often")
+#else
+#define often
+#endif
+
 /* A layout of the code without hints at what is hardly ever executed. */
 #ifdef DENSEFS_UNHINTED
 #undef likely
@@ -44,21 +51,21 @@ void densefs_forget_processes(void);
 int densefs_watch(void);
 void densefs_stop_watching(void);
 
-static inline void densefs_lock(void)
+static __always_inline void densefs_lock(void)
 {
 	preempt_disable();
 	while (unlikely(cmpxchg_acquire(&densefs.lock, 0, 1)))
 		cpu_relax();
 }
 
-static inline void densefs_unlock(void)
+static __always_inline void densefs_unlock(void)
 {
 	smp_store_release(&densefs.lock, 0);
 	preempt_enable();
 }
 
 /* Locks the file system for this process, which is an error number if it cannot use it. */
-static inline struct densefs_process *densefs_enter(void)
+static __always_inline struct densefs_process *densefs_enter(void)
 {
 	densefs_lock();
 	if (likely(densefs.last_task == current && densefs.last_cred == current_cred()))

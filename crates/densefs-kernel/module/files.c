@@ -9,7 +9,7 @@
 /* Bytes that are moved with the file system locked. */
 #define PIECE_BYTES 65536UL
 
-long dfs_close(const struct pt_regs *registers)
+often long dfs_close(const struct pt_regs *registers)
 {
 	return with_core(densefs_close(process, FIRST(registers)));
 }
@@ -98,7 +98,7 @@ long dfs_write(const struct pt_regs *registers)
 			  true);
 }
 
-long dfs_pread64(const struct pt_regs *registers)
+often long dfs_pread64(const struct pt_regs *registers)
 {
 	s64 offset = FOURTH(registers);
 
@@ -108,7 +108,7 @@ long dfs_pread64(const struct pt_regs *registers)
 			  false);
 }
 
-long dfs_pwrite64(const struct pt_regs *registers)
+often long dfs_pwrite64(const struct pt_regs *registers)
 {
 	s64 offset = FOURTH(registers);
 

@@ -21,13 +21,13 @@ long densefs_copy_long_path(struct copied_path *copied, const char __user *from)
 	return 0;
 }
 
-static long open_at(int base, unsigned long from, int flags, unsigned int mode)
+static __always_inline long open_at(int base, unsigned long from, int flags, unsigned int mode)
 {
 	mode &= ~umask();
 	return with_path(base, POINTER(from), densefs_open(process, path, flags, mode));
 }
 
-long dfs_open(const struct pt_regs *registers)
+often long dfs_open(const struct pt_regs *registers)
 {
 	return open_at(AT_FDCWD, FIRST(registers), SECOND(registers), THIRD(registers));
 }
@@ -37,13 +37,13 @@ long dfs_openat(const struct pt_regs *registers)
 	return open_at(FIRST(registers), SECOND(registers), THIRD(registers), FOURTH(registers));
 }
 
-long dfs_creat(const struct pt_regs *registers)
+often long dfs_creat(const struct pt_regs *registers)
 {
 	return open_at(AT_FDCWD, FIRST(registers), O_CREAT | O_WRONLY | O_TRUNC,
 		       SECOND(registers));
 }
 
-static long make_at(int base, unsigned long from, unsigned int mode, unsigned int device)
+static __always_inline long make_at(int base, unsigned long from, unsigned int mode, unsigned int device)
 {
 	mode &= ~umask();
 	return with_path(base, POINTER(from), densefs_mknod(process, path, mode, device));
@@ -54,7 +54,7 @@ static unsigned int directory_mode(unsigned int mode)
 	return (mode & (S_IRWXUGO | S_ISVTX)) | S_IFDIR;
 }
 
-long dfs_mkdir(const struct pt_regs *registers)
+often long dfs_mkdir(const struct pt_regs *registers)
 {
 	return make_at(AT_FDCWD, FIRST(registers), directory_mode(SECOND(registers)), 0);
 }
@@ -92,7 +92,7 @@ long dfs_mknodat(const struct pt_regs *registers)
 			    FOURTH(registers));
 }
 
-long dfs_unlink(const struct pt_regs *registers)
+often long dfs_unlink(const struct pt_regs *registers)
 {
 	return with_path(AT_FDCWD, POINTER(FIRST(registers)), densefs_unlink(process, path));
 }
@@ -116,7 +116,7 @@ long dfs_unlinkat(const struct pt_regs *registers)
 	}
 }
 
-static long rename_at(int old_base, unsigned long old, int new_base, unsigned long new,
+static __always_inline long rename_at(int old_base, unsigned long old, int new_base, unsigned long new,
 		      unsigned int flags)
 {
 	struct copied_path to;
@@ -129,7 +129,7 @@ static long rename_at(int old_base, unsigned long old, int new_base, unsigned lo
 	return answer;
 }
 
-long dfs_rename(const struct pt_regs *registers)
+often long dfs_rename(const struct pt_regs *registers)
 {
 	return rename_at(AT_FDCWD, FIRST(registers), AT_FDCWD, SECOND(registers), 0);
 }

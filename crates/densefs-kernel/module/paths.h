@@ -26,7 +26,7 @@ long densefs_copy_long_path(struct copied_path *copied, const char __user *from)
 
 /* Copies a path; 0 or an error number. A short one is copied here, byte by byte: that takes fewer
  * cache lines than strncpy_from_user, which is made for long ones. */
-static inline long copy_path(struct copied_path *copied, int base, const char __user *from)
+static __always_inline long copy_path(struct copied_path *copied, int base, const char __user *from)
 {
 	size_t length;
 
@@ -67,7 +67,7 @@ static inline unsigned int umask(void)
 	return current->fs->umask;
 }
 
-static inline void drop_path(struct copied_path *copied)
+static __always_inline void drop_path(struct copied_path *copied)
 {
 	if (unlikely(copied->allocated))
 		kfree(copied->allocated);

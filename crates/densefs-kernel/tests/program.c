@@ -4,6 +4,7 @@
  *
  * usage: program ROUNDS
  *        program has DESCRIPTOR...   succeeds if exactly these of descriptors 0 to 9 are open
+ *        program gone                succeeds if the kernel does not know the calls
  */
 #include "densefs.h"
 
@@ -137,11 +138,16 @@ static void no_room(void) {
 int main(int count, char **given) {
     struct stat found;
     if (count > 2 && strcmp(given[1], "has") == 0) {
+        CHECK(dfs_stat("/", &found) == 0);
         for (int file = 0, next = 2; file < 10; file++) {
             int is_named = next < count && atoi(given[next]) == file;
             next += is_named;
             if ((dfs_fstat(file, &found) == 0) != is_named) return 1;
         }
+        return 0;
+    }
+    if (strcmp(given[1], "gone") == 0) {
+        FAILS(dfs_stat("/", &found), ENOSYS);
         return 0;
     }
     umask(0);

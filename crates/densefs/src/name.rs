@@ -72,7 +72,7 @@ impl<'n> Name<'n> {
             if byte == b'/' {
                 return None;
             }
-            words[index / 8 % cell::NAME_WORDS] |= u64::from(byte) << (index % 8 * 8);
+            *words.get_mut(index / 8)? |= u64::from(byte) << (index % 8 * 8);
         }
         if path.len() <= 2 && matches!(words[0], DOT | DOTS) {
             return None;

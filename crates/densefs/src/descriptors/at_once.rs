@@ -13,10 +13,16 @@ use crate::member::Member;
 use crate::modes::{Caller, EXECUTE, FILE, Mode, SETGID, WRITE};
 use crate::name::Name;
 use crate::seams::Seams;
-use crate::stamp::later;
 
 /// Flags of open(2) for which there is more to do.
 const RARE: u32 = flags::PATH | flags::TEMPORARY | flags::DIRECTORY;
+
+/// Whether the caller may create files in a directory with this mode.
+#[cold]
+#[inline(never)]
+fn may_create_in(parent: Mode, caller: &Caller<'_>) -> bool {
+    parent.allow(caller, WRITE | EXECUTE).is_ok()
+}
 
 impl<'a, S: Seams> Member<'a, S> {
     /// Creates a file and opens it; none if there is something with this name, or if this is not
@@ -29,7 +35,9 @@ impl<'a, S: Seams> Member<'a, S> {
         how: u32,
         mode: u32,
     ) -> Option<u32> {
-        if !Self::IN_PLACE || how & (flags::CREATE | RARE) != flags::CREATE || !self.is_ready(2) {
+        let left = self.cells.get().checked_sub(2)?;
+        let is_usual = how & (flags::CREATE | RARE) == flags::CREATE;
+        if !Self::IN_PLACE || !is_usual || self.is_unsettled() {
             return None;
         }
         let (at, path) = match path {
@@ -38,10 +46,13 @@ impl<'a, S: Seams> Member<'a, S> {
         };
         let name = Name::only(path, self.secret())?;
         let directory = self.line(at).ok()?;
-        let parent = self.directory_mode(directory).ok()?;
+        let parent = self.mode(directory.load(cell::MODE)).ok()?;
+        if directory.load(cell::LINKS) == 0 {
+            return None;
+        }
         // Root may do everything in a directory.
-        if !caller.may_all() {
-            parent.allow(caller, WRITE | EXECUTE).ok()?;
+        if !caller.may_all() && !may_create_in(parent, caller) {
+            return None;
         }
         let wanted = Mode { uid: caller.uid, gid: caller.gid, mode: FILE | mode };
         let index = self.last_mode.get()?;
@@ -52,7 +63,6 @@ impl<'a, S: Seams> Member<'a, S> {
         let vacant = self.vacant(self.record(), TableIndex::WORKING).ok()?;
         let state = self.line(self.slot_line(slot::STATE)).ok()?;
         let stock = self.line(self.slot_line(slot::CELL_STOCK)).ok()?;
-        let left = self.cells.get() - 2;
         let taken = |place: u32| Ref(stock.load(slot::CELL.element(place as usize)));
         let (new, opened) = (taken(left + 1), taken(left));
         let (inode, description) = (self.line(new).ok()?, self.line(opened).ok()?);
@@ -70,7 +80,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.fill_room(&room, new);
         self.fill(directory, cell::ENTRIES, directory.load(cell::ENTRIES).wrapping_add(1));
         self.fill(directory, cell::MTIME, now);
-        self.fill(directory, cell::CTIME, later(directory, now));
+        self.fill(directory, cell::CTIME, now);
         Some(self.put_entry(vacant, entry_of(opened, how)).descriptor())
     }
 
@@ -81,7 +91,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.fill(line, cell::LINKS, 1);
         self.fill(line, cell::SIZE, 0);
         self.fill(line, cell::MTIME, now);
-        self.fill(line, cell::CTIME, later(line, now));
+        self.fill(line, cell::CTIME, now);
         self.fill(line, cell::DATA, 0);
         self.fill(line, cell::OPENS, 1);
         self.fill(line, cell::FORM, 0);

@@ -342,9 +342,10 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Writes what a cell has of a name: all of a short one.
     #[inline(always)]
     pub(crate) fn fill_short_name(&self, line: Line<'_>, name: &Name<'_>) {
-        for (index, word) in name.words().into_iter().enumerate() {
-            self.fill(line, cell::NAME.element(index), word);
-        }
+        let [first, second, third] = name.words();
+        self.fill(line, cell::NAME, first);
+        self.fill(line, cell::NAME.element(1), second);
+        self.fill(line, cell::NAME.element(2), third);
         self.fill(line, cell::NAME_LENGTH, u8::from_bits(name.bytes().len() as u64));
     }
 

@@ -41,7 +41,8 @@ impl Layout {
     pub(super) fn c_variables(self) -> impl Iterator<Item = &'static str> {
         let is_packed = (self >= Self::Aligned).then_some("DENSEFS_PACKED=1");
         let is_hinted = (self >= Self::Hinted).then_some("DENSEFS_HINTED=1");
-        is_packed.into_iter().chain(is_hinted)
+        let is_ordered = (self >= Self::Ordered).then_some("DENSEFS_ORDERED=1");
+        [is_packed, is_hinted, is_ordered].into_iter().flatten()
     }
 }
 
