@@ -41,6 +41,9 @@ mod interleaved;
 mod layout;
 mod listing;
 mod member;
+/// What the environment of unit tests is like.
+#[cfg(test)]
+const IS_SHARED: bool = true;
 #[cfg(test)]
 #[path = "../tests/core/memory.rs"]
 mod memory;
@@ -63,7 +66,7 @@ mod vectors;
 #[expect(dead_code, reason = "unit tests need less of it")]
 mod world;
 
-pub use arena::Arena;
+pub use arena::{Arena, Trust};
 pub use content::{MappedRun, SIZE_MAX, SeekTarget};
 pub use descriptors::{MapAccess, MappedFile, RangeHolder, Whence, flags};
 pub use errno::Errno;

@@ -3,6 +3,7 @@
 
 use core::sync::atomic::AtomicU32;
 
+use crate::arena::Trust;
 use crate::modes::Caller;
 
 /// Whether the thread of a slot still lives.
@@ -18,7 +19,23 @@ pub enum Life {
 }
 
 /// The environment of the core.
+///
+/// What an environment does not need is left out when the core is compiled for it: the constants
+/// say what that is. The defaults are for processes that share an arena.
 pub trait Seams {
+    /// Whether a thread may die between any two stores. If not, threads note nothing for others to
+    /// repair.
+    const THREADS_DIE: bool = true;
+
+    /// Whether several threads may be in the core at the same time. If not, because the environment
+    /// lets in one at a time, no locks are taken, and what was found stays as it was found: a
+    /// [`crate::Node`] is then only good for the call for which it was found.
+    const IS_SHARED: bool = true;
+
+    /// That nobody but the core writes to the arena. Without it, every reference is checked where
+    /// it is used.
+    const TRUST: Option<Trust> = None;
+
     /// Nanoseconds since 1970.
     fn now_ns(&self) -> u64;
 

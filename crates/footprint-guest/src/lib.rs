@@ -6,6 +6,7 @@
 //! must do. Outside a guest, marks have no effect. Nothing here measures time, because time in a
 //! guest means nothing.
 
+mod door;
 pub mod inside;
 mod job;
 mod marked;

@@ -4,7 +4,6 @@
 //! files in it.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -15,7 +14,7 @@ use workload::Operation;
 use crate::marked::ReturnValue;
 use crate::unresolved_call::Argument::{Buffer, Descriptor, Name, Number};
 use crate::unresolved_call::{
-    AT_FDCWD, BYTES, ENTRIES_BYTES, Leftover, MODE, Prepare, UnresolvedCall, full,
+    AT_FDCWD, BYTES, ENTRIES_BYTES, Leftover, MODE, Prepare, UnresolvedCall,
 };
 
 /// A system call that a guest executes to be traced.
@@ -73,22 +72,22 @@ static ROWS: [CallRow; 18] = [
     CallRow {
         by_default: true,
         ..row("write", "write 4 KiB into an empty file", Operation::Append, |at| {
-            let file = File::create_new(&at.path)?;
+            let file = at.door.create_new(&at.path)?;
             let arguments = vec![Descriptor, Buffer, Number(BYTES as u64), Number(0)];
             Ok(UnresolvedCall::new(libc::SYS_pwrite64, arguments).on(file).leaves(&at.path))
         })
     },
     row("overwrite", "overwrite 4 KiB", Operation::Write, |at| {
-        full(&at.path)?;
-        let file = OpenOptions::new().read(true).write(true).open(&at.path)?;
+        at.door.full(&at.path)?;
+        let file = at.door.open_to_write(&at.path)?;
         let arguments = vec![Descriptor, Buffer, Number(BYTES as u64), Number(0)];
         Ok(UnresolvedCall::new(libc::SYS_pwrite64, arguments).on(file).leaves(&at.path))
     }),
     CallRow {
         by_default: true,
         ..row("read", "read 4 KiB", Operation::Read, |at| {
-            full(&at.path)?;
-            let file = OpenOptions::new().read(true).write(true).open(&at.path)?;
+            at.door.full(&at.path)?;
+            let file = at.door.open_to_write(&at.path)?;
             let arguments = vec![Descriptor, Buffer, Number(BYTES as u64), Number(0)];
             Ok(UnresolvedCall::new(libc::SYS_pread64, arguments).on(file).leaves(&at.path))
         })
@@ -96,7 +95,7 @@ static ROWS: [CallRow; 18] = [
     CallRow {
         by_default: true,
         ..row("stat", "stat a file", Operation::StatPresent, |at| {
-            full(&at.path)?;
+            at.door.full(&at.path)?;
             let arguments = vec![AT_FDCWD, Name(at.path.clone()), Buffer, Number(0)];
             Ok(UnresolvedCall::new(libc::SYS_newfstatat, arguments).leaves(&at.path))
         })
@@ -104,20 +103,20 @@ static ROWS: [CallRow; 18] = [
     CallRow {
         returns: ReturnValue::Descriptor,
         ..row("open", "open a file", Operation::Open, |at| {
-            full(&at.path)?;
+            at.door.full(&at.path)?;
             let arguments = vec![Name(at.path.clone()), Number(0)];
             Ok(UnresolvedCall::new(libc::SYS_open, arguments).leaves(&at.path))
         })
     },
     row("close", "close a file", Operation::Close, |at| {
-        full(&at.path)?;
+        at.door.full(&at.path)?;
         let call = UnresolvedCall::new(libc::SYS_close, vec![Descriptor]);
-        Ok(call.closes(File::open(&at.path)?).leaves(&at.path))
+        Ok(call.closes(at.door.open(&at.path)?).leaves(&at.path))
     }),
     CallRow {
         by_default: true,
         ..row("rename", "rename a file in its directory", Operation::Rename, |at| {
-            full(&at.path)?;
+            at.door.full(&at.path)?;
             let arguments = vec![Name(at.path.clone()), Name(at.other.clone())];
             Ok(UnresolvedCall::new(libc::SYS_rename, arguments).leaves(&at.other))
         })
@@ -125,7 +124,7 @@ static ROWS: [CallRow; 18] = [
     CallRow {
         by_default: true,
         ..row("unlink", "unlink a file of 4 KiB", Operation::Unlink, |at| {
-            full(&at.path)?;
+            at.door.full(&at.path)?;
             Ok(UnresolvedCall::new(libc::SYS_unlink, vec![Name(at.path.clone())]))
         })
     },
@@ -137,7 +136,7 @@ static ROWS: [CallRow; 18] = [
         })
     },
     row("rmdir", "remove an empty directory", Operation::Rmdir, |at| {
-        fs::create_dir(&at.path)?;
+        at.door.create_directory(&at.path)?;
         Ok(UnresolvedCall::new(libc::SYS_rmdir, vec![Name(at.path.clone())]))
     }),
     // The new name is in the same directory.
@@ -152,15 +151,15 @@ static ROWS: [CallRow; 18] = [
     // From its first entry.
     row("readdir", "read a directory", Operation::Readdir, |at| {
         let arguments = vec![Descriptor, Buffer, Number(ENTRIES_BYTES as u64)];
-        Ok(UnresolvedCall::new(libc::SYS_getdents64, arguments).on(File::open(at.directory)?))
+        Ok(UnresolvedCall::new(libc::SYS_getdents64, arguments).on(at.door.open(at.directory)?))
     }),
     row("truncate", "truncate a file of 4 KiB", Operation::Truncate, |at| {
-        full(&at.path)?;
+        at.door.full(&at.path)?;
         let arguments = vec![Name(at.path.clone()), Number(0)];
         Ok(UnresolvedCall::new(libc::SYS_truncate, arguments).leaves(&at.path))
     }),
     row("fsync", "fsync a file of 4 KiB just written", Operation::Fsync, |at| {
-        let file = full(&at.path)?;
+        let file = at.door.full(&at.path)?;
         let call = UnresolvedCall::new(libc::SYS_fsync, vec![Descriptor]);
         Ok(call.on(file).leaves(&at.path).dirty())
     }),
@@ -175,7 +174,7 @@ static ROWS: [CallRow; 18] = [
         prepare: |_| Ok(UnresolvedCall::new(libc::SYS_getppid, vec![])),
     },
     row("fdatasync", "fdatasync a file of 4 KiB just written", Operation::Fdatasync, |at| {
-        let file = full(&at.path)?;
+        let file = at.door.full(&at.path)?;
         let call = UnresolvedCall::new(libc::SYS_fdatasync, vec![Descriptor]);
         Ok(call.on(file).leaves(&at.path).dirty())
     }),

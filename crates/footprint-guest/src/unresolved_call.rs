@@ -1,10 +1,10 @@
 //! The parts of a system call before it is made: its number, its arguments, the open file that they
 //! name, and what it leaves behind.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::door::{Descriptor, Door};
 
 /// Size of a read or a write in bytes.
 pub(crate) const BYTES: usize = 4096;
@@ -29,6 +29,8 @@ pub(crate) const MODE: Argument = Argument::Number(0o644);
 
 /// The paths that a call can use. Each call has its own.
 pub(crate) struct CallPaths<'a> {
+    /// How the call, and what makes its files, reaches them.
+    pub(crate) door: Door,
     pub(crate) directory: &'a Path,
     pub(crate) path: PathBuf,
     pub(crate) other: PathBuf,
@@ -47,7 +49,7 @@ pub(crate) enum Leftover {
 /// The file that a call's descriptor refers to.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
-    pub(crate) descriptor: OwnedFd,
+    pub(crate) descriptor: Descriptor,
     /// The call closes it.
     pub(crate) is_closed_by_call: bool,
     /// It must have data to write back.
@@ -69,15 +71,15 @@ impl UnresolvedCall {
     }
 
     /// The call gets the file's descriptor.
-    pub(crate) fn on(self, file: File) -> Self {
+    pub(crate) fn on(self, descriptor: Descriptor) -> Self {
         let (is_closed_by_call, is_dirty) = (false, false);
-        let file = OpenFile { descriptor: file.into(), is_closed_by_call, is_dirty };
+        let file = OpenFile { descriptor, is_closed_by_call, is_dirty };
         Self { file: Some(file), ..self }
     }
 
     /// The call gets the file's descriptor and closes it.
-    pub(crate) fn closes(self, file: File) -> Self {
-        let file = OpenFile { descriptor: file.into(), is_closed_by_call: true, is_dirty: false };
+    pub(crate) fn closes(self, descriptor: Descriptor) -> Self {
+        let file = OpenFile { descriptor, is_closed_by_call: true, is_dirty: false };
         Self { file: Some(file), ..self }
     }
 
@@ -91,11 +93,4 @@ impl UnresolvedCall {
     pub(crate) fn leaves(self, path: &Path) -> Self {
         Self { left: Some(path.to_owned()), ..self }
     }
-}
-
-/// Creates a file of 4 KiB.
-pub(crate) fn full(path: &Path) -> io::Result<File> {
-    let mut file = File::create_new(path)?;
-    file.write_all(&[0x5a; BYTES])?;
-    Ok(file)
 }

@@ -1,6 +1,6 @@
 //! Targets that a guest can make.
 
-use file_system::{Feature, FileSystem, Storage};
+use file_system::{BY_LIBRARY, Feature, FileSystem, Storage};
 use footprint_guest::TracedCall;
 use targets::{Location, SpecError, TargetSpec, refuse_duplicate_labels};
 use thiserror::Error;
@@ -41,12 +41,9 @@ pub enum TargetRefusal {
         /// Its label.
         label: String,
     },
-    /// Only system calls are traced in a guest, and it is reached through a library.
-    #[error(
-        "{label} is not reached by system calls, and only these are traced: name a file system \
-         such as ext4"
-    )]
-    ByLibrary {
+    /// Something is to be done with it that its own calls cannot.
+    #[error("{label} is not mounted, which this needs: name a file system such as ext4")]
+    NotMounted {
         /// Its label.
         label: String,
     },
@@ -78,14 +75,15 @@ impl GuestTarget {
     /// # Errors
     /// If it is not a target, or a guest cannot make it.
     pub fn parse(text: &str) -> Result<Self, TargetRefusal> {
-        let spec: TargetSpec = text.parse()?;
+        let mut spec: TargetSpec = text.parse()?;
+        if let Some(label) = spec.label.strip_suffix(BY_LIBRARY) {
+            // Here, it is reached in the kernel.
+            spec.label = label.to_owned();
+        }
         let label = spec.label.clone();
         let Location::Scratch(scratch) = &spec.location else {
             return Err(TargetRefusal::NotInGuest { label });
         };
-        if spec.is_called_as_library() {
-            return Err(TargetRefusal::ByLibrary { label });
-        }
         if scratch.device.is_some() {
             return Err(TargetRefusal::NotInGuest { label });
         }
@@ -98,6 +96,24 @@ impl GuestTarget {
         }
         let file_system = scratch.file_system;
         Ok(Self { spec, file_system })
+    }
+
+    /// Parses a target that programs in the guest are to use, and that must be mounted for that.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], and if it is not mounted.
+    pub fn parse_mounted(text: &str) -> Result<Self, TargetRefusal> {
+        let target = Self::parse(text)?;
+        match target.needs_module() {
+            true => Err(TargetRefusal::NotMounted { label: target.spec.label }),
+            false => Ok(target),
+        }
+    }
+
+    /// Whether it is DenseFS, which a guest has by a module of the lab's.
+    #[must_use]
+    pub fn needs_module(&self) -> bool {
+        self.file_system.storage == Storage::Arena
     }
 
     /// Parses several targets.

@@ -12,7 +12,8 @@ use footprint_symbols::describe::{KernelSources, Sources, describe};
 use footprint_symbols::touched::TouchedAddresses;
 use footprint_trace::attachments;
 use footprint_trace::reader::{CutReason, TraceReader};
-use lab::{Boot, BootError, Image, Kernel, Plugin};
+use lab::densefs::DenseFsModule;
+use lab::{Boot, BootError, Image, Kernel, LabError, Plugin};
 
 use crate::error::TracingError;
 use crate::{GuestTarget, TracingPlan};
@@ -30,6 +31,8 @@ pub struct Tracer {
     pub kernel: Kernel,
     /// The image that the guest boots.
     pub image: Image,
+    /// DenseFS for the kernel, if the lab has it.
+    pub densefs: Option<DenseFsModule>,
     /// The plugin that writes traces, as a shared library.
     pub library: PathBuf,
     /// Set by a signal handler to end a guest early.
@@ -137,6 +140,12 @@ impl Tracer {
             inside::JOB.to_owned(),
             serde_json::to_vec(&job).map_err(TracingError::Outcome)?,
         )];
+        if target.needs_module() {
+            let release = self.kernel.release.clone();
+            let module = self.densefs.as_ref().ok_or(LabError::NoDenseFs { release })?;
+            boot.job.push(module.job_file()?);
+            boot.arguments.extend(DenseFsModule::arguments(target.size_bytes()));
+        }
         Ok(boot)
     }
 

@@ -43,7 +43,7 @@ impl Command {
         Self { text, load: Vec::new() }
     }
 
-    /// Boots a guest that runs this command, in place of the boot's own job.
+    /// Boots a guest that runs this command, beside whose files it has those of the boot's own job.
     ///
     /// # Errors
     /// If the guest does not run to completion.
@@ -57,11 +57,11 @@ impl Command {
     /// # Errors
     /// If the guest does not run to completion.
     pub fn run_into(&self, mut boot: Boot, directory: &Path) -> Result<CommandResult, BootError> {
-        boot.job = vec![
+        boot.job.extend([
             (guest::SCRIPT.to_owned(), SCRIPT.into()),
             (guest::LOAD.to_owned(), self.load.join("\n").into()),
             ("/job/command".to_owned(), format!("{}\n", self.text).into()),
-        ];
+        ]);
         boot.run(directory)?;
         let status = fs::read_to_string(directory.join("status"))?;
         let output = fs::read(directory.join("output"))?;

@@ -117,6 +117,32 @@ pub enum LabError {
         /// The module's name.
         module: String,
     },
+    /// The compiler has no standard library for kernels.
+    #[error(
+        "rustc cannot compile for kernels here: run rustup target add {target}, or install rustup \
+         first"
+    )]
+    NoRustTarget {
+        /// The target that is missing.
+        target: String,
+    },
+    /// The kernel is of a kind for which DenseFS cannot be built.
+    #[error("DenseFS cannot be built for kernel {release}: {why}")]
+    NoDenseFsFor {
+        /// The kernel's release.
+        release: String,
+        /// Why.
+        why: String,
+    },
+    /// The lab does not have DenseFS for this kernel yet.
+    #[error(
+        "the lab has no DenseFS for kernel {release} yet: run fsprism lab build --densefs --kernel \
+         {release}"
+    )]
+    NoDenseFs {
+        /// The kernel's release.
+        release: String,
+    },
     /// The lab does not have this kernel yet.
     #[error("the lab has no kernel{asked} yet: run fsprism lab build{option}")]
     NotBuilt {

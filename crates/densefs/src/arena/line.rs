@@ -267,10 +267,18 @@ impl<'a> Line<'a> {
 
     /// Like the SSE2 version, for targets without vector instructions.
     #[cfg(not(target_feature = "sse2"))]
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn bytes_like(self, byte: u8) -> u32 {
-        let is_like = |at: usize| self.load(Field::<u8>::at(0).element(at)) == byte;
-        (0..16).fold(0, |found, at| found | u32::from(is_like(at)) << at)
+        const ONES: u64 = u64::MAX / 0xff;
+        const LOW: u64 = 0x7f * ONES;
+        // The highest bits of all bytes that are equal, gathered by a multiplication that adds each
+        // of them once at every place.
+        let half = |at| {
+            let differs = self.load(Field::<u64>::at(at)) ^ u64::from(byte) * ONES;
+            let equal = !((differs & LOW) + LOW | differs | LOW);
+            (equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+        };
+        u32::from_bits(half(0) | half(8) << 8)
     }
 
     /// The field as an atomic, for compare-and-exchange and for waiting on it.

@@ -44,6 +44,23 @@ impl Ref {
     }
 }
 
+/// The promise that only the core writes to an arena, whose references are therefore within it.
+#[derive(Clone, Copy, Debug)]
+pub struct Trust(());
+
+impl Trust {
+    /// Makes the promise.
+    ///
+    /// # Safety
+    /// Nothing but this crate may have written to any arena that is used with it since
+    /// [`crate::format::make`], and nothing else may do so.
+    #[expect(unsafe_code, reason = "the caller vouches for the content")]
+    #[must_use]
+    pub const unsafe fn new() -> Self {
+        Self(())
+    }
+}
+
 /// Memory shared between processes.
 #[derive(Clone, Copy, Debug)]
 pub struct Arena<'a> {
@@ -91,12 +108,26 @@ impl<'a> Arena<'a> {
         Ok(self.line_within(at))
     }
 
-    /// A line whose number has already been checked against [`Self::lines`].
+    /// A line that the arena itself refers to, if that can be trusted; else as [`Self::line`].
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`] if there is no such line.
+    #[inline(always)]
+    pub(crate) fn referred_line(&self, at: Ref, trust: Option<Trust>) -> Result<Line<'a>, Errno> {
+        match trust {
+            // The promise holds: only lines of the arena are referred to.
+            Some(Trust(())) => Ok(self.line_within(at)),
+            None => self.line(at),
+        }
+    }
+
+    /// A line whose number has already been checked against [`Self::lines`], or is trusted.
     #[inline(always)]
     #[expect(unsafe_code, reason = "the line lies in the arena")]
     fn line_within(&self, at: Ref) -> Line<'a> {
         debug_assert!(at.0 < self.lines);
-        // SAFETY: the line's number is less than the number of lines, all of which are mapped.
+        // SAFETY: the line's number is less than the number of lines, all of which are mapped, as
+        // was checked or promised.
         let start = unsafe { self.start.add(at.0 as usize * LINE_BYTES) };
         Line { start, mapped: PhantomData }
     }

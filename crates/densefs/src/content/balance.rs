@@ -127,7 +127,7 @@ impl<S: Seams> Member<'_, S> {
         }
         self.take_run(half.at)?;
         let (at, field) = node.word(0);
-        self.put(at, field, MapNode { count: kept, ..node }.header());
+        self.put_later(at, field, MapNode { count: kept, ..node }.header());
         self.commit();
         Ok(())
     }
@@ -207,7 +207,7 @@ impl<S: Seams> Member<'_, S> {
             self.fill_entries(&goes, 0..goes.count, &first, first.count)?;
             self.put_edit(inode, way, &Edit::new(level + 1, second, 1), &[])?;
             let (at, field) = first.word(0);
-            self.put(at, field, MapNode { count, ..first }.header());
+            self.put_later(at, field, MapNode { count, ..first }.header());
             self.give_run(goes.at, goes.lines())?;
             self.commit();
             break;
@@ -225,7 +225,7 @@ impl<S: Seams> Member<'_, S> {
             self.ready_to_give()?;
             let root = self.node_of(self.map_entry(&map.root, 0)?, below)?;
             let (at, field) = root.word(0);
-            self.put(at, field, Map { root, ..map }.header(root.count));
+            self.put_later(at, field, Map { root, ..map }.header(root.count));
             self.put_root(inode, &root);
             self.give_run(map.root.at, map.root.lines())?;
             self.commit();
@@ -261,9 +261,9 @@ impl<S: Seams> Member<'_, S> {
             if !is_whole || node.count > 1 {
                 let count = node.count - u32::from(is_whole);
                 let (at, field) = node.word(0);
-                self.put(at, field, MapNode { count, ..node }.header());
+                self.put_later(at, field, MapNode { count, ..node }.header());
                 let (at, field) = new.root.word(0);
-                self.put(at, field, new.header(new.root.count));
+                self.put_later(at, field, new.header(new.root.count));
                 return Ok(());
             }
             self.give_run(node.at, node.lines())?;
@@ -273,7 +273,7 @@ impl<S: Seams> Member<'_, S> {
             new.root.level = 0;
         }
         let (at, field) = new.root.word(0);
-        self.put(at, field, new.header(count));
+        self.put_later(at, field, new.header(count));
         Ok(())
     }
 }

@@ -33,7 +33,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.cut(&inode, size)?;
             }
             let now = self.seams().now_ns();
-            self.put(node.at, cell::SIZE, size);
+            self.put_later(node.at, cell::SIZE, size);
             self.put_written(node.at, inode.line, now);
             self.commit();
             Ok(())
@@ -53,9 +53,9 @@ impl<'a, S: Seams> Member<'a, S> {
             self.ready_to_give()?;
             if map.root.count == 0 {
                 self.give_run(map.root.at, map.root.lines())?;
-                self.put(inode.body_at, cell::DATA, 0_u32);
-                self.put(inode.body_at, cell::FORM, 0_u8);
-                self.put(inode.at, cell::SIZE, 0_u64);
+                self.put_later(inode.body_at, cell::DATA, 0_u32);
+                self.put_later(inode.body_at, cell::FORM, 0_u8);
+                self.put_later(inode.at, cell::SIZE, 0_u64);
                 self.commit();
             } else if map.end > pages {
                 self.cut_extent(inode, &map, pages, false)?;
@@ -91,7 +91,7 @@ impl<'a, S: Seams> Member<'a, S> {
         self.put_shorter(map, from, from == first)?;
         if !keeps_size {
             let size = u64::from(from) * PAGE_BYTES;
-            self.put(inode.at, cell::SIZE, size.min(inode.line.load(cell::SIZE)));
+            self.put_later(inode.at, cell::SIZE, size.min(inode.line.load(cell::SIZE)));
         }
         self.commit();
         Ok(())
@@ -105,11 +105,11 @@ impl<'a, S: Seams> Member<'a, S> {
         let old = Ref(inode.body.load(cell::DATA));
         if left == 0 && lines > 0 {
             self.give_run(old, lines)?;
-            self.put(inode.body_at, cell::FORM, 0_u8);
-            self.put(inode.body_at, cell::DATA, 0_u32);
+            self.put_later(inode.body_at, cell::FORM, 0_u8);
+            self.put_later(inode.body_at, cell::DATA, 0_u32);
         } else if left < lines && lines < PAGE {
             self.give_run(old.plus(left), lines - left)?;
-            self.put(inode.body_at, cell::FORM, u8::from_bits(left.into()));
+            self.put_later(inode.body_at, cell::FORM, u8::from_bits(left.into()));
         } else if left < lines {
             // A whole page cannot be freed line by line, so it is replaced by a shorter run if one
             // can be had.
@@ -117,11 +117,11 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.arena().copy(old, run, left as usize * LINE_BYTES)?;
                 self.take_run(run)?;
                 self.give_run(old, lines)?;
-                self.put(inode.body_at, cell::DATA, run.0);
-                self.put(inode.body_at, cell::FORM, u8::from_bits(left.into()));
+                self.put_later(inode.body_at, cell::DATA, run.0);
+                self.put_later(inode.body_at, cell::FORM, u8::from_bits(left.into()));
             }
         }
-        self.put(inode.at, cell::SIZE, size);
+        self.put_later(inode.at, cell::SIZE, size);
         self.commit();
         Ok(())
     }
@@ -144,7 +144,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.give_run(Ref(line.load(cell::DATA)), form.into())?;
             return self.give_cell(at);
         }
-        self.put(self.slot_line(slot::STATE), slot::DYING, at.0);
+        self.put_later(self.slot_line(slot::STATE), slot::DYING, at.0);
         Ok(())
     }
 
@@ -160,12 +160,12 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         if form <= content::RUN_MAX {
             self.give_run(Ref(line.load(cell::DATA)), form.into())?;
-            self.put(at, cell::DATA, 0_u32);
-            self.put(at, cell::FORM, 0_u8);
+            self.put_later(at, cell::DATA, 0_u32);
+            self.put_later(at, cell::FORM, 0_u8);
             return Ok(());
         }
-        self.put(at, cell::OPENS, opens.freeing().0);
-        self.put(self.slot_line(slot::STATE), slot::DYING, at.0);
+        self.put_later(at, cell::OPENS, opens.freeing().0);
+        self.put_later(self.slot_line(slot::STATE), slot::DYING, at.0);
         Ok(())
     }
 
@@ -190,10 +190,10 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.give_annex(&inode)?;
                 self.give_cell(at)?;
             } else {
-                self.put(at, cell::OPENS, opens.0);
-                self.put(at, cell::SIZE, size);
+                self.put_later(at, cell::OPENS, opens.0);
+                self.put_later(at, cell::SIZE, size);
             }
-            self.put(self.slot_line(slot::STATE), slot::DYING, 0_u32);
+            self.put_later(self.slot_line(slot::STATE), slot::DYING, 0_u32);
             self.commit();
             Ok(())
         });

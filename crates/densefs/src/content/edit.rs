@@ -79,7 +79,7 @@ impl<S: Seams> Member<'_, S> {
         let behind = change.page.checked_add(change.pages).ok_or(Errno::FBIG)?;
         if self.lengthens_last(map, &change)? {
             let (at, field) = map.root.word(0);
-            self.put(at, field, Map { end: behind, ..*map }.header(map.root.count));
+            self.put_later(at, field, Map { end: behind, ..*map }.header(map.root.count));
             return self.take_run(change.run);
         }
         let mut map = *map;
@@ -100,7 +100,7 @@ impl<S: Seams> Member<'_, S> {
         }
         if (new.end, new.tail) != (map.end, map.tail) && map.root.level > 0 {
             let (at, field) = new.root.word(0);
-            self.put(at, field, new.header(new.root.count));
+            self.put_later(at, field, new.header(new.root.count));
         }
         Ok(())
     }
@@ -195,15 +195,15 @@ impl<S: Seams> Member<'_, S> {
         for number in 0..moved {
             let entry = self.map_entry(&node, behind + number)?;
             let (at, field) = node.word(edit.from + edit.count + number + 1);
-            self.put(at, field, entry.word());
+            self.put_later(at, field, entry.word());
         }
         for (number, &word) in (edit.from..).zip(edit.added()) {
             let (at, field) = node.word(number + 1);
-            self.put(at, field, word);
+            self.put_later(at, field, word);
         }
         if edit.level == way.map.root.level || count != node.count {
             let (at, field) = node.word(0);
-            self.put(at, field, way.header(edit.level, count));
+            self.put_later(at, field, way.header(edit.level, count));
         }
         Ok(())
     }
@@ -236,15 +236,15 @@ impl<S: Seams> Member<'_, S> {
             let above = way.step(edit.level + 1);
             let page = self.map_entry(&node, 0)?.page;
             let (at, field) = above.node.word(above.index + 1);
-            self.put(at, field, Entry { page, at: new.at }.word());
+            self.put_later(at, field, Entry { page, at: new.at }.word());
         }
         Ok(())
     }
 
     /// Logs that this node is the root of a file's map.
     pub(super) fn put_root(&self, inode: &Inode<'_>, root: &MapNode) {
-        self.put(inode.body_at, cell::DATA, root.at.0);
-        self.put(inode.body_at, cell::FORM, content::MAP + u8::from_bits(root.bits.into()));
+        self.put_later(inode.body_at, cell::DATA, root.at.0);
+        self.put_later(inode.body_at, cell::FORM, content::MAP + u8::from_bits(root.bits.into()));
     }
 
     /// Copies entries of a node to where nobody can reach them in another one, from entry `to` on.
@@ -282,10 +282,10 @@ impl<S: Seams> Member<'_, S> {
             return self.put_extent(inode, map, change);
         }
         let (at, field) = way.leaf().word(number + 1);
-        self.put(at, field, Entry::hole(page).word());
+        self.put_later(at, field, Entry::hole(page).word());
         if behind == map.end && map.tail > 0 {
             let (at, field) = map.root.word(0);
-            self.put(at, field, Map { tail: 0, ..*map }.header(map.root.count));
+            self.put_later(at, field, Map { tail: 0, ..*map }.header(map.root.count));
         }
         Ok(())
     }
@@ -298,10 +298,10 @@ impl<S: Seams> Member<'_, S> {
         self.take_run(run)?;
         self.give_run(old.at, if map.tail > 0 { map.tail } else { LINES_PER_PAGE })?;
         let (at, field) = leaf.word(last + 1);
-        self.put(at, field, Entry { at: run, ..old }.word());
+        self.put_later(at, field, Entry { at: run, ..old }.word());
         let tail = if lines < LINES_PER_PAGE { lines } else { 0 };
         let (at, field) = map.root.word(0);
-        self.put(at, field, Map { tail, ..*map }.header(map.root.count));
+        self.put_later(at, field, Map { tail, ..*map }.header(map.root.count));
         Ok(())
     }
 }

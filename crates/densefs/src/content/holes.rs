@@ -95,7 +95,7 @@ impl<'a, S: Seams> Member<'a, S> {
                 return self.failed(why);
             }
             if !keeps_size && end > inode.line.load(cell::SIZE) {
-                self.put(inode.at, cell::SIZE, end);
+                self.put_later(inode.at, cell::SIZE, end);
             }
             Ok(())
         })
@@ -268,8 +268,8 @@ impl<'a, S: Seams> Member<'a, S> {
             self.give_run(page, PAGE)?;
         }
         self.give_run(map.root.at, map.root.lines())?;
-        self.put(inode.body_at, cell::DATA, run.0);
-        self.put(inode.body_at, cell::FORM, u8::from_bits(lines.into()));
+        self.put_later(inode.body_at, cell::DATA, run.0);
+        self.put_later(inode.body_at, cell::FORM, u8::from_bits(lines.into()));
         self.commit();
         Ok(())
     }

@@ -109,7 +109,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let mode = old.without_set_ids(&user);
         if old.mode & TYPE == FILE && mode != old.mode && !user.may_all() {
             let index = self.index_of(Mode { mode, ..old })?;
-            self.put(at, cell::MODE, index);
+            self.put_later(at, cell::MODE, index);
             self.commit();
             if self.holds(self.line(superblock::MODES)?) {
                 self.unlock();

@@ -301,7 +301,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Logs that a file extends to at least `end`, and has just been written.
     fn grown(&self, inode: &Inode<'_>, end: u64) {
         if end > inode.line.load(cell::SIZE) {
-            self.put(inode.at, cell::SIZE, end);
+            self.put_later(inode.at, cell::SIZE, end);
         }
         let now = self.seams().now_ns();
         self.put_written(inode.at, inode.line, now);
@@ -361,8 +361,8 @@ impl<'a, S: Seams> Member<'a, S> {
         self.copy_in(run, within, from)?;
         let end = (within + from.len()).max(old_bytes);
         self.zero_bytes(run, end, lines as usize * LINE_BYTES - end)?;
-        self.put(inode.body_at, cell::DATA, run.0);
-        self.put(inode.body_at, cell::FORM, u8::from_bits(u64::from(lines)));
+        self.put_later(inode.body_at, cell::DATA, run.0);
+        self.put_later(inode.body_at, cell::FORM, u8::from_bits(u64::from(lines)));
         Ok(())
     }
 

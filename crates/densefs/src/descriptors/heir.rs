@@ -23,6 +23,22 @@ impl<'a, S: Seams> Member<'a, S> {
         self.copy_descriptors_that(to, |entry| !entry.closes_on_exec())
     }
 
+    /// Closes the descriptors of this process that are closed when it executes another program, for
+    /// a process that keeps its record then.
+    ///
+    /// # Errors
+    /// [`Errno::CORRUPT`], [`Errno::INTR`].
+    pub fn close_for_exec(&self) -> Result<(), Errno> {
+        let of = self.process();
+        for index in DescriptorTable::from_record(self.line(of)?).indices() {
+            let is_descriptor = index != TableIndex::MAPPINGS && index != TableIndex::WORKING;
+            if is_descriptor && self.entry(of, index).is_ok_and(|entry| entry.closes_on_exec()) {
+                self.close_if_open(of, index)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the locks of byte ranges that a dead process has those of its heir. As they end when a
     /// process closes any descriptor of the file, they do so for files of which a descriptor is
     /// closed on exec, or which the heir has closed already. Only one thread may do this at a time;

@@ -7,6 +7,7 @@
 //! process' record protects the table; the description's own lock protects the offset. Locks are
 //! taken in the order: description, directory, inode, process.
 
+mod at_once;
 mod control;
 mod heir;
 mod locks;

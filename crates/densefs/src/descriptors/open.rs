@@ -1,6 +1,6 @@
 //! Opening an existing inode, or creating one.
 
-use super::table::{TableIndex, entry_of};
+use super::table::{TableEntry, TableIndex, entry_of};
 use crate::arena::{Line, Ref};
 use crate::errno::Errno;
 use crate::layout::{cell, description};
@@ -143,9 +143,10 @@ impl<'a, S: Seams> Member<'a, S> {
             self.ready_to_open()?;
             let line = self.lock_node(node)?;
             let opened = self.check_open(caller, line, how).and_then(|()| {
+                let vacant = self.vacant_in_place()?;
                 let (opens, how) = Opens::from_inode(line).opened(how)?;
                 self.put(node.at, cell::OPENS, opens.0);
-                self.describe(node.at, how)
+                self.describe(node.at, how, vacant)
             });
             self.conclude(opened.is_ok());
             match opened {
@@ -182,15 +183,36 @@ impl<'a, S: Seams> Member<'a, S> {
         mode.allow(caller, wanted)
     }
 
+    /// The first empty entry of the table of descriptors, for what changes the arena in place, and
+    /// must know before it does; none for what is logged.
+    ///
+    /// # Errors
+    /// [`Errno::AGAIN`] if the table has to grow first.
+    #[inline(always)]
+    fn vacant_in_place(&self) -> Result<Option<TableEntry>, Errno> {
+        if !Self::IN_PLACE {
+            return Ok(None);
+        }
+        self.vacant(self.record(), TableIndex::WORKING).map(Some)
+    }
+
     /// Logs a new description of an inode, and a descriptor for it. The caller updates the inode's
     /// open count.
     ///
     /// # Errors
     /// [`Errno::AGAIN`] if the table of descriptors has to grow first.
     #[inline(always)]
-    fn describe(&self, inode: Ref, how: u32) -> Result<TableIndex, Errno> {
+    fn describe(
+        &self,
+        inode: Ref,
+        how: u32,
+        vacant: Option<TableEntry>,
+    ) -> Result<TableIndex, Errno> {
         let record = self.lock(self.process())?;
-        let vacant = self.vacant(record, TableIndex::WORKING)?;
+        let vacant = match vacant {
+            Some(vacant) => vacant,
+            None => self.vacant(record, TableIndex::WORKING)?,
+        };
         let at = self.fill_description(inode, how)?;
         Ok(self.put_entry(vacant, entry_of(at, how)))
     }
@@ -326,8 +348,11 @@ impl<'a, S: Seams> Member<'a, S> {
     ) -> Result<Opened, Errno> {
         loop {
             let entry = EntryName { directory, name };
-            let made =
-                self.make_open(caller, entry, mode & !caller.umask, |at| self.describe(at, how));
+            let vacant = self.vacant_in_place();
+            let made = vacant.and_then(|vacant| {
+                let mode = mode & !caller.umask;
+                self.make_open(caller, entry, mode, |at| self.describe(at, how, vacant))
+            });
             match made {
                 Ok(index) => return Ok(Opened::New(index.descriptor())),
                 Err(Errno::AGAIN) => self.lengthen(self.process(), TableIndex::WORKING)?,
@@ -349,8 +374,11 @@ impl<'a, S: Seams> Member<'a, S> {
             return Err(Errno::INVAL);
         }
         loop {
-            let made = self.make_unnamed(caller, directory, mode & !caller.umask, |at| {
-                self.describe(at, how & !flags::DIRECTORY)
+            let vacant = self.vacant_in_place();
+            let made = vacant.and_then(|vacant| {
+                self.make_unnamed(caller, directory, mode & !caller.umask, |at| {
+                    self.describe(at, how & !flags::DIRECTORY, vacant)
+                })
             });
             match made {
                 Err(Errno::AGAIN) => self.lengthen(self.process(), TableIndex::WORKING)?,

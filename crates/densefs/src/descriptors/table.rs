@@ -151,7 +151,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let word = record.load(process::TABLE);
         let line = DescriptorTable::from_word(word).line_of(index).ok_or(Errno::BADF)?;
         let value = self.line(line)?.load(index.field());
-        if record.load(process::TABLE) == word {
+        if !S::IS_SHARED || record.load(process::TABLE) == word {
             Ok(TableEntry { index, line, value, table: word })
         } else {
             // The table has just grown.
@@ -162,7 +162,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Whether an entry of a process' table still has this content.
     #[inline(always)]
     pub(crate) fn is_still_entry(&self, of: Ref, index: u32, value: u64) -> Result<bool, Errno> {
-        Ok(self.any_entry(of, TableIndex(index))?.value == value)
+        Ok(!S::IS_SHARED || self.any_entry(of, TableIndex(index))?.value == value)
     }
 
     /// The inode of the description that an entry of our own process refers to.
@@ -329,7 +329,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(super) fn lock_description(&self, entry: TableEntry) -> Result<Line<'a>, Errno> {
         let at = entry.description();
         let line = self.lock(at)?;
-        if self.line(entry.line)?.load(entry.index.field()) == entry.value {
+        if !S::IS_SHARED || self.line(entry.line)?.load(entry.index.field()) == entry.value {
             return Ok(line);
         }
         self.unlock();
@@ -350,7 +350,7 @@ impl<'a, S: Seams> Member<'a, S> {
         // The table may have grown, and the entry may have moved.
         let (index, field) = (entry.index, entry.index.field());
         let is_there = record.load(process::TABLE) == entry.table;
-        if !is_there || self.line(entry.line)?.load(field) != entry.value {
+        if S::IS_SHARED && (!is_there || self.line(entry.line)?.load(field) != entry.value) {
             return Err(Errno::STALE);
         }
         // Not logged: it is true now, whatever happens to this entry.
@@ -447,8 +447,9 @@ impl<'a, S: Seams> Member<'a, S> {
                     return Err(Errno::STALE);
                 }
                 let references = line.load(description::REFERENCES).checked_add(1);
-                self.put(at, description::REFERENCES, references.ok_or(Errno::NFILE)?);
-                Ok(self.put_entry(vacant(self)?, entry_of(at, flags)))
+                let (references, vacant) = (references.ok_or(Errno::NFILE)?, vacant(self)?);
+                self.put(at, description::REFERENCES, references);
+                Ok(self.put_entry(vacant, entry_of(at, flags)))
             });
             self.conclude(done.is_ok());
             done

@@ -33,6 +33,14 @@ pub(crate) struct Vacancy {
     new_reach: Option<(Ref, u8)>,
 }
 
+/// Where an entry can be put, in the bucket where it belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room<'a> {
+    bucket: Line<'a>,
+    place: usize,
+    tag: u8,
+}
+
 /// The result of a search for a name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Search<'a> {
@@ -115,6 +123,42 @@ impl<'a, S: Seams> Member<'a, S> {
         let strangers = new_strangers(line, place, distance > 0);
         let bucket = table.after(home, distance);
         Ok(Search::Vacant(Vacancy { body_at, bucket, place, tag, strangers, new_reach }))
+    }
+
+    /// Room for a short name that the directory does not have, in the bucket where it belongs; none
+    /// if it has the name, or if that takes more.
+    #[inline(always)]
+    pub(crate) fn room_for(&self, directory: Line<'a>, name: &Name<'_>) -> Option<Room<'a>> {
+        let bits = u32::from(directory.load(cell::FORM)).checked_sub(1)?;
+        let table = Table { start: Ref(directory.load(cell::DATA)), bits };
+        // An annex has the table of its directory.
+        if bits > BITS_MAX || table.is_full_with(directory.load(cell::ENTRIES)) {
+            return None;
+        }
+        let tag = table.tag(name.hash());
+        let bucket = self.line(table.after(table.home(name.hash()), 0)).ok()?;
+        if bucket.load(bucket::REACH) != 0 {
+            return None;
+        }
+        for place in places_with(bucket, tag) {
+            let found = self.line(Ref(bucket.load(bucket::ENTRY.element(place)))).ok()?;
+            if name.is_all_in(found) {
+                return None;
+            }
+        }
+        let place = places_with(bucket, 0).next()?;
+        Some(Room { bucket, place, tag })
+    }
+
+    /// Enters a cell where there is room for its name. The caller updates the count of entries.
+    #[inline(always)]
+    pub(crate) fn fill_room(&self, room: &Room<'a>, cell: Ref) {
+        let &Room { bucket, place, tag } = room;
+        if let Some(strangers) = new_strangers(bucket, place, false) {
+            self.fill(bucket, bucket::STRANGERS, strangers);
+        }
+        self.fill(bucket, bucket::ENTRY.element(place), cell.0);
+        self.fill(bucket, bucket::TAG.element(place), tag);
     }
 
     /// The distance from where an entry belongs to the first bucket with room, from `distance` on.

@@ -22,6 +22,8 @@ pub(crate) struct Log<'a> {
     words: Words<'a, WORDS>,
     /// How many entries have been logged and not committed.
     logged: Cell<usize>,
+    /// How many stores were made in place since the last commit; only counted in debug builds.
+    in_place: Cell<usize>,
 }
 
 impl<'a> Log<'a> {
@@ -31,7 +33,7 @@ impl<'a> Log<'a> {
     /// [`Errno::CORRUPT`] if there is no such slot.
     pub(crate) fn of_slot(arena: &Arena<'a>, number: u32) -> Result<Self, Errno> {
         let words = arena.words(slot::line_of(number).plus(slot::LOG))?;
-        Ok(Self { words, logged: Cell::new(0) })
+        Ok(Self { words, logged: Cell::new(0), in_place: Cell::new(0) })
     }
 
     /// Discards what is not committed; returns whether there was anything.
@@ -49,9 +51,26 @@ fn is_full() -> ! {
 }
 
 impl<S: Seams> Member<'_, S> {
-    /// Logs a store.
+    /// Whether stores are made at once instead of being logged: nobody dies, and nobody looks
+    /// meanwhile. Then nothing can be discarded, so operations must fail before the first store.
+    pub(crate) const IN_PLACE: bool = !S::THREADS_DIE && !S::IS_SHARED;
+
+    /// Logs a store, or makes it at once.
     #[inline(always)]
     pub(crate) fn put<W: Word>(&self, at: Ref, field: Field<W>, value: W) {
+        if !Self::IN_PLACE {
+            self.put_later(at, field, value);
+        } else if let Ok(line) = self.line(at) {
+            self.fill(line, field, value);
+            if cfg!(debug_assertions) {
+                self.log.in_place.set(self.log.in_place.get() + 1);
+            }
+        }
+    }
+
+    /// Logs a store in any case: where one depends on what is there before another.
+    #[inline(always)]
+    pub(crate) fn put_later<W: Word>(&self, at: Ref, field: Field<W>, value: W) {
         let byte = at.0 as usize * LINE_BYTES + field.byte();
         self.put_word((byte << 2) as u64 | u64::from(W::WIDTH), value.bits());
     }
@@ -92,6 +111,14 @@ impl<S: Seams> Member<'_, S> {
     #[inline]
     pub(crate) fn commit(&self) {
         let entries = self.log.logged.replace(0);
+        if Self::IN_PLACE {
+            if cfg!(debug_assertions) {
+                self.log.in_place.set(0);
+            }
+            if entries == 0 {
+                return;
+            }
+        }
         compiler_fence(Ordering::SeqCst);
         self.set_committed(u32::from_bits(entries as u64));
         compiler_fence(Ordering::SeqCst);
@@ -103,6 +130,7 @@ impl<S: Seams> Member<'_, S> {
     /// Discards what is in the log and not committed.
     #[inline]
     pub(crate) fn forget(&self) {
+        debug_assert!(self.log.in_place.get() == 0, "what is done cannot be discarded");
         if self.log.clear() {
             self.look_at_stock();
         }

@@ -10,6 +10,7 @@
 mod log;
 mod node;
 mod remembered;
+mod waiting;
 
 use core::cell::Cell;
 use core::sync::atomic::{Ordering, compiler_fence};
@@ -19,7 +20,7 @@ use crate::errno::Errno;
 use crate::geometry::Geometry;
 use crate::layout::lock::{OWNER, STEP, WAITERS, is_held};
 use crate::layout::{WORD, slot, superblock};
-use crate::seams::{Life, Seams};
+use crate::seams::Seams;
 use crate::stamp::Stamp;
 use log::Log;
 pub use node::Node;
@@ -30,8 +31,6 @@ pub(crate) use remembered::{MODES_CACHED, WorkingDirectory};
 /// How often to try an optimistic read before taking the lock. Few in tests, so that they reach the
 /// code that does.
 const READS: u32 = if cfg!(test) { 3 } else { 1000 };
-/// How often to look at a held lock before sleeping.
-const SPINS: u32 = if cfg!(test) { 1 } else { 100 };
 
 /// The result of an optimistic read, and the stamp at that moment.
 type Looked<T> = (Result<T, Errno>, Stamp);
@@ -169,7 +168,7 @@ impl<'a, S: Seams> Member<'a, S> {
     /// A line of the arena.
     #[inline(always)]
     pub(crate) fn line(&self, at: Ref) -> Result<Line<'a>, Errno> {
-        self.arena.line(at)
+        self.arena.referred_line(at, S::TRUST)
     }
 
     /// A line of its slot.
@@ -211,7 +210,9 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Sets how many entries of the log are to be applied, by whichever thread.
     #[inline(always)]
     pub(crate) fn set_committed(&self, entries: u32) {
-        self.fill(self.state, slot::COMMITTED, entries);
+        if S::THREADS_DIE {
+            self.fill(self.state, slot::COMMITTED, entries);
+        }
     }
 
     /// Reads the state of the stock from the slot again, after the logged changes were discarded.
@@ -220,7 +221,7 @@ impl<'a, S: Seams> Member<'a, S> {
     pub(crate) fn look_at_stock(&self) {
         self.cells.set(self.state.load(slot::CELLS).min(slot::CELLS_MAX));
         self.runs.set(self.state.load(slot::RUNS).min(slot::RUNS_MAX));
-        if let Ok(stock) = self.arena.line(self.slot_line(slot::RUN_STOCK)) {
+        if let Ok(stock) = self.line(self.slot_line(slot::RUN_STOCK)) {
             self.run_stock.set(core::array::from_fn(|place| stock.load(slot::RUN.element(place))));
         }
     }
@@ -241,11 +242,14 @@ impl<'a, S: Seams> Member<'a, S> {
     /// [`Errno::STALE`] if it has become something else; otherwise as [`Self::lock`].
     #[inline(always)]
     pub(crate) fn lock_of(&self, at: Ref, wanted: Option<&Node>) -> Result<Line<'a>, Errno> {
-        let line = self.arena.line(at)?;
+        let line = self.line(at)?;
+        if !S::IS_SHARED {
+            return Ok(line);
+        }
         let held = self.held.get();
         // No operation takes more locks than there is room for.
         self.held_lines.get(held).ok_or(Errno::CORRUPT)?.set(line);
-        self.fill(self.state, slot::HELD.element(held), at.0);
+        self.note_held(held, at);
         compiler_fence(Ordering::SeqCst);
         loop {
             let seen = line.load(WORD);
@@ -257,18 +261,29 @@ impl<'a, S: Seams> Member<'a, S> {
                     return Ok(line);
                 }
             } else if let Err(why) = self.await_release_of(at, line, wanted) {
-                self.fill(self.state, slot::HELD.element(held), 0);
+                self.note_held(held, Ref::NONE);
                 return Err(why);
             }
         }
     }
 
+    /// Notes which lock it is about to take, or that it has released it, for whoever finds it dead.
+    #[inline(always)]
+    fn note_held(&self, held: usize, at: Ref) {
+        if S::THREADS_DIE {
+            self.fill(self.state, slot::HELD.element(held), at.0);
+        }
+    }
+
     /// Takes a lock if it is free; returns whether it was.
     pub(crate) fn try_lock(&self, at: Ref) -> Result<bool, Errno> {
-        let line = self.arena.line(at)?;
+        let line = self.line(at)?;
+        if !S::IS_SHARED {
+            return Ok(true);
+        }
         let held = self.held.get();
         self.held_lines.get(held).ok_or(Errno::CORRUPT)?.set(line);
-        self.fill(self.state, slot::HELD.element(held), at.0);
+        self.note_held(held, at);
         compiler_fence(Ordering::SeqCst);
         let seen = line.load(WORD);
         let ours = (seen & !OWNER).wrapping_add(STEP) | (self.number + 1);
@@ -277,7 +292,7 @@ impl<'a, S: Seams> Member<'a, S> {
             self.seams.after_store();
             self.held.set(held + 1);
         } else {
-            self.fill(self.state, slot::HELD.element(held), 0);
+            self.note_held(held, Ref::NONE);
         }
         Ok(is_taken)
     }
@@ -285,17 +300,20 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Releases the lock that was taken last.
     #[inline]
     pub(crate) fn unlock(&self) {
+        if !S::IS_SHARED {
+            return;
+        }
         let last = self.held.get().wrapping_sub(1);
         let Some(line) = self.held_lines.get(last) else { return };
         self.release(line.get());
         compiler_fence(Ordering::SeqCst);
-        self.fill(self.state, slot::HELD.element(last), 0);
+        self.note_held(last, Ref::NONE);
         self.held.set(last);
     }
 
     /// Releases all locks, in reverse order.
     pub(crate) fn unlock_all(&self) {
-        while self.held.get() > 0 {
+        while S::IS_SHARED && self.held.get() > 0 {
             self.unlock();
         }
     }
@@ -329,7 +347,10 @@ impl<'a, S: Seams> Member<'a, S> {
         at: Ref,
         mut look: impl FnMut(Line<'a>) -> Result<T, Errno>,
     ) -> Result<Looked<T>, Errno> {
-        let line = self.arena.line(at)?;
+        let line = self.line(at)?;
+        if !S::IS_SHARED {
+            return Ok((look(line), Stamp::default()));
+        }
         loop {
             for _ in 0..READS {
                 let Some(before) = Stamp::current_if_free(line) else {
@@ -365,135 +386,5 @@ impl<'a, S: Seams> Member<'a, S> {
         let found = look(line);
         self.unlock();
         Ok(if matches!(found, Err(Errno::AGAIN)) { None } else { Some((found, before)) })
-    }
-
-    /// Abandons an operation in progress, as if the thread had died: what it has committed is
-    /// applied, the rest is discarded, and its locks are released.
-    ///
-    /// # Errors
-    /// As [`Self::repair`].
-    pub fn abandon(&self) -> Result<(), Errno> {
-        self.log.clear();
-        self.held.set(0);
-        let repaired = self.repair(self.number);
-        self.look_at_stock();
-        repaired
-    }
-
-    /// Waits briefly for a lock that another thread holds, and repairs what a dead owner left. The
-    /// caller must look again, as the line may have become something else.
-    ///
-    /// # Errors
-    /// [`Errno::INTR`] if a signal asked to give up; [`Errno::CORRUPT`] if the owner is invalid.
-    #[inline(always)]
-    pub(crate) fn await_release(&self, at: Ref, line: Line<'a>) -> Result<(), Errno> {
-        self.await_release_of(at, line, None)
-    }
-
-    /// Like [`Self::await_release`]. What is wanted may become something else, which its owner may
-    /// lock before what this thread holds; in that case, this does not sleep.
-    #[cold]
-    #[inline(never)]
-    fn await_release_of(
-        &self,
-        at: Ref,
-        line: Line<'a>,
-        wanted: Option<&Node>,
-    ) -> Result<(), Errno> {
-        for _ in 0..SPINS {
-            if line.load(WORD) & OWNER == 0 {
-                return Ok(());
-            }
-            core::hint::spin_loop();
-        }
-        let seen = line.load(WORD);
-        let owner = seen & OWNER;
-        if owner == 0 {
-            return Ok(());
-        }
-        let number = owner - 1;
-        if number == self.number || number >= self.slots() {
-            return Err(Errno::CORRUPT);
-        }
-        if let Some(node) = wanted.filter(|_| self.holds_any()) {
-            self.check_unchanged(node)?;
-        }
-        match self.seams.life(number) {
-            Life::Alive => {}
-            Life::Ours => {
-                let done = self.repair(number);
-                self.seams.after_repair(number);
-                return done;
-            }
-            Life::Nobody if line.load(WORD) == seen => return Err(Errno::CORRUPT),
-            Life::Nobody => return Ok(()),
-        }
-        // A thread notes a lock before it takes it, and removes the note after releasing it.
-        if !self.is_noted(number, at)? && line.load(WORD) == seen {
-            return Err(Errno::CORRUPT);
-        }
-        let slept_at = seen | WAITERS;
-        if seen != slept_at {
-            if !line.exchange(WORD, seen, slept_at) {
-                return Ok(());
-            }
-            // The owner may have looked for the mark just before, when its store that releases the
-            // lock was not visible yet. It is by the time that these loads have been made.
-            for _ in 0..SPINS {
-                if line.load(WORD) != slept_at {
-                    return Ok(());
-                }
-                core::hint::spin_loop();
-            }
-        }
-        if self.seams.wait(line.atomic(WORD), slept_at) { Ok(()) } else { Err(Errno::INTR) }
-    }
-
-    /// Whether this thread holds any lock.
-    pub(crate) fn holds_any(&self) -> bool {
-        self.held.get() > 0
-    }
-
-    /// Whether this thread holds the lock in this line.
-    pub(crate) fn holds(&self, line: Line<'_>) -> bool {
-        line.load(WORD) & OWNER == self.number + 1
-    }
-
-    /// Whether a slot notes that its thread holds this lock, or is about to.
-    fn is_noted(&self, number: u32, at: Ref) -> Result<bool, Errno> {
-        let state = self.arena.line(slot::line_of(number).plus(slot::STATE))?;
-        Ok((0..slot::HELD_MAX).any(|held| state.load(slot::HELD.element(held)) == at.0))
-    }
-
-    /// How many slots there are.
-    fn slots(&self) -> u32 {
-        self.geometry.slots()
-    }
-
-    /// Applies what the dead thread of a slot had committed, and releases its locks. Its stock
-    /// stays with the slot. Only one thread may do this at a time.
-    ///
-    /// # Errors
-    /// [`Errno::CORRUPT`] if there is no such slot.
-    pub fn repair(&self, number: u32) -> Result<(), Errno> {
-        let state = self.arena.line(slot::line_of(number).plus(slot::STATE))?;
-        self.redo(&Log::of_slot(&self.arena, number)?, state.load(slot::COMMITTED));
-        compiler_fence(Ordering::SeqCst);
-        self.fill(state, slot::COMMITTED, 0);
-        for held in 0..slot::HELD_MAX {
-            let field = slot::HELD.element(held);
-            let at = Ref(state.load(field));
-            if !at.is_some() {
-                continue;
-            }
-            if let Ok(line) = self.arena.line(at)
-                && line.load(WORD) & OWNER == number + 1
-            {
-                self.release(line);
-            }
-            compiler_fence(Ordering::SeqCst);
-            self.fill(state, field, 0);
-        }
-        Ok(())
     }
 }

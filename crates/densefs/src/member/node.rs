@@ -127,6 +127,12 @@ impl<'a, S: Seams> Member<'a, S> {
         Ok((found?, stamp))
     }
 
+    /// The stamp of a cell whose lock is free, if stamps are needed; none if it is held.
+    #[inline(always)]
+    pub(crate) fn stamp_if_free(&self, line: Line<'_>) -> Option<Stamp> {
+        if S::IS_SHARED { Stamp::current_if_free(line) } else { Some(Stamp::default()) }
+    }
+
     /// Checks that a node is still the same inode, without waiting. For a thread with locks that
     /// the owner of the changed cell might be waiting for.
     pub(crate) fn check_unchanged(&self, node: &Node) -> Result<(), Errno> {
@@ -146,6 +152,7 @@ impl<'a, S: Seams> Member<'a, S> {
     #[inline(always)]
     pub(crate) fn recognise(&self, node: &Node, now: impl FnOnce() -> Stamp) -> Result<(), Errno> {
         let is_same = match node.evidence {
+            _ if !S::IS_SHARED => true,
             Evidence::Stays => true,
             Evidence::Seen { stamp, by, by_stamp } => {
                 stamp == now() || Stamp::current(self.line(by)?) == by_stamp

@@ -38,7 +38,7 @@ impl<S: Seams> Member<'_, S> {
     }
 
     #[inline(always)]
-    fn is_ready(&self, cells: u32) -> bool {
+    pub(crate) fn is_ready(&self, cells: u32) -> bool {
         let (have, runs) = (self.cells.get(), self.runs.get());
         !self.is_unsettled()
             && have >= cells

@@ -188,7 +188,7 @@ impl<'a, S: Seams> Member<'a, S> {
         if let Some(inode) = lookup.inode {
             look(lookup.at, inode)?;
             compiler_fence(Ordering::SeqCst);
-            if Stamp::current(inode) != lookup.stamp {
+            if S::IS_SHARED && Stamp::current(inode) != lookup.stamp {
                 return Err(Unclear);
             }
         }
@@ -290,6 +290,9 @@ impl<'a, S: Seams> Member<'a, S> {
         before: Stamp,
     ) -> bool {
         compiler_fence(Ordering::SeqCst);
+        if !S::IS_SHARED {
+            return true;
+        }
         Stamp::current(directory) == before
             && match current {
                 CurrentDirectory::Root => true,
@@ -325,7 +328,7 @@ impl<'a, S: Seams> Member<'a, S> {
         lookup: &mut Lookup<'a>,
     ) -> Option<()> {
         let (name, length) = Name::first_of(path, self.secret())?;
-        (lookup.before, lookup.length) = (Stamp::current_if_free(directory)?, length);
+        (lookup.before, lookup.length) = (self.stamp_if_free(directory)?, length);
         compiler_fence(Ordering::SeqCst);
         self.directory_mode(directory).ok()?.allow(caller, EXECUTE).ok()?;
         let Some((mut at, mut line)) = self.find_short(directory, &name).ok()? else {
@@ -336,7 +339,7 @@ impl<'a, S: Seams> Member<'a, S> {
             at = Ref(line.load(cell::TARGET));
             line = self.line(at).ok()?;
         }
-        (lookup.at, lookup.inode, lookup.stamp) = (at, Some(line), Stamp::current_if_free(line)?);
+        (lookup.at, lookup.inode, lookup.stamp) = (at, Some(line), self.stamp_if_free(line)?);
         compiler_fence(Ordering::SeqCst);
         Some(())
     }

@@ -335,11 +335,18 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Writes a name to a cell that nobody can reach, and takes the run for a long one.
     #[inline]
     fn fill_name(&self, line: Line<'_>, name: &Name<'_>, run: Ref) -> Result<(), Errno> {
-        for (index, word) in name.words().into_iter().enumerate() {
-            self.fill(line, cell::NAME.element(index), word);
-        }
-        self.fill(line, cell::NAME_LENGTH, u8::from_bits(name.bytes().len() as u64));
+        self.fill_short_name(line, name);
         if name.is_short() { Ok(()) } else { self.fill_long_name(line, name, run) }
+    }
+
+    /// Writes what a cell has of a name: all of a short one.
+    #[inline(always)]
+    pub(crate) fn fill_short_name(&self, line: Line<'_>, name: &Name<'_>) {
+        let [first, second, third] = name.words();
+        self.fill(line, cell::NAME, first);
+        self.fill(line, cell::NAME.element(1), second);
+        self.fill(line, cell::NAME.element(2), third);
+        self.fill(line, cell::NAME_LENGTH, u8::from_bits(name.bytes().len() as u64));
     }
 
     #[cold]

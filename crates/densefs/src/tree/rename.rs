@@ -448,10 +448,10 @@ impl<'a, S: Seams> Member<'a, S> {
         for (gets, of) in [(&source, &target), (&target, &source)] {
             for word in 0..cell::NAME_WORDS {
                 let field = cell::NAME.element(word);
-                self.put(gets.entry.cell, field, of.entry.line.load(field));
+                self.put_later(gets.entry.cell, field, of.entry.line.load(field));
             }
             let length = of.entry.line.load(cell::NAME_LENGTH);
-            self.put(gets.entry.cell, cell::NAME_LENGTH, length);
+            self.put_later(gets.entry.cell, cell::NAME_LENGTH, length);
             self.put_changed(gets.at, gets.inode, now);
         }
         self.replace_entry(ends.from.at, ends.from.line, &source.entry, target.entry.cell)?;

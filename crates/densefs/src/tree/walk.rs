@@ -284,7 +284,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let found = self.read_node_at(directory, |line| {
             let at = look(line)?;
             let inode = self.line(at)?;
-            if let Some(stamp) = Stamp::current_if_free(inode) {
+            if let Some(stamp) = self.stamp_if_free(inode) {
                 return Ok((at, stamp));
             }
             self.held_meanwhile(at, inode)

@@ -3,7 +3,7 @@
 use densefs::modes::{Caller, DIRECTORY, FILE};
 use densefs::{Errno, Follow, Member, Remove, Start, Stat, Whence, flags};
 
-use crate::world::{World, assert_whole, formatted};
+use crate::world::{NOBODY_DIES, World, assert_whole, formatted};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 const READ_WRITE: u32 = flags::READ_WRITE;
@@ -259,7 +259,7 @@ fn what_a_process_had_open_is_closed_wherever_it_died() {
             assert_eq!(report.descriptions, 0, "{what}: {stores}");
             assert!(!survivor.is_in_use(1).expect("it is a record"));
             if done.is_some() {
-                assert!(stores > 10, "{what}: only {stores} stores");
+                assert!(stores > 10 || NOBODY_DIES, "{what}: only {stores} stores");
                 break;
             }
         }
@@ -269,6 +269,10 @@ fn what_a_process_had_open_is_closed_wherever_it_died() {
 /// An inode that is open but has no name exists until the last process that has it open is gone.
 #[test]
 fn files_stay_files_for_those_who_have_them_open() {
+    if NOBODY_DIES {
+        // Nobody keeps what was found from one call to the next.
+        return;
+    }
     let (mut memory, world) = formatted(2048);
     let member = Member::new(memory.arena(), &world, 1, 1).expect("there are slots");
     plant(&member).expect("there is room");

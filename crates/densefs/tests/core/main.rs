@@ -1,6 +1,10 @@
 //! The core on its own: compared with models, killed after every store, attacked, and used by
 //! several threads.
 
+/// What the environment of these tests is like: other threads are in it, and die, and what they
+/// write may be nonsense.
+const IS_SHARED: bool = true;
+
 mod annex;
 mod attributes;
 mod content;

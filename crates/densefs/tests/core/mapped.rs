@@ -6,7 +6,7 @@ use std::vec::Vec;
 use densefs::modes::{Caller, FILE};
 use densefs::{Errno, MapAccess, MappedFile, Member, Remove, flags};
 
-use crate::world::{World, assert_whole, formatted};
+use crate::world::{NOBODY_DIES, World, assert_whole, formatted};
 
 const ROOT: &Caller<'_> = &Caller::ROOT;
 const CREATE: u32 = flags::READ_WRITE | flags::CREATE;
@@ -295,7 +295,7 @@ fn a_process_that_dies_leaves_nothing_mapped() {
             let survivor = Member::new(arena, &world, 3, 3).expect("there are slots");
             assert_eq!(assert_whole(&survivor).descriptions, 0, "{what}: {stores}");
             if done.is_some() {
-                assert!(stores > 20, "{what}: only {stores} stores");
+                assert!(stores > 20 || NOBODY_DIES, "{what}: only {stores} stores");
                 break;
             }
         }

@@ -4,11 +4,20 @@ use std::ptr::NonNull;
 use std::vec;
 use std::vec::Vec;
 
-use densefs::Arena;
+use densefs::{Arena, Trust};
 
 #[derive(Clone)]
 #[repr(align(4096))]
 struct Page([u8; 4096]);
+
+/// What a test's arena contains is to be trusted, unless others may write to it.
+pub(crate) const TRUST: Option<Trust> = if crate::IS_SHARED { None } else { Some(trusted()) };
+
+#[expect(unsafe_code, reason = "nobody else writes to it")]
+const fn trusted() -> Trust {
+    // SAFETY: tests with an environment that is not shared only write to arenas by the core.
+    unsafe { Trust::new() }
+}
 
 /// Memory for an arena.
 pub(crate) struct Memory(Vec<Page>);

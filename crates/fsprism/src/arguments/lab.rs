@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ::lab::densefs::Layout;
 use clap::{Args, Subcommand};
 
 use crate::arguments::analysis::AnswerOptions;
@@ -23,6 +24,7 @@ Examples:
                                              one split into several packages
   fsprism lab build --from-source            built here: all file systems, debug information
   fsprism lab build --from-source 6.1        from this version
+  fsprism lab build --densefs                with DenseFS, for fsprism run footprint densefs
 ";
 
 const RUN_EXAMPLES: &str = "\
@@ -57,6 +59,12 @@ pub(crate) struct BuildOptions {
     /// Build the kernel here from Debian's source of this version; by default the newest
     #[arg(long, value_name = "VERSION", num_args = 0..=1, default_missing_value = "")]
     pub(crate) from_source: Option<String>,
+    /// Also build DenseFS as a module for the kernel, a packaged one
+    #[arg(long)]
+    pub(crate) densefs: bool,
+    /// How the module's code is laid out: plain, aligned, hinted or ordered
+    #[arg(long, value_name = "LAYOUT", default_value = "ordered", requires = "densefs")]
+    pub(crate) densefs_layout: Layout,
     #[command(flatten)]
     pub(crate) output: AnswerOptions,
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use ::lab::command::Command;
+use ::lab::densefs::{self, DenseFsModule};
 use ::lab::kernel::{self, Request};
 use ::lab::{Boot, BootError, Image, ImageParts, Kernel, Lab, image};
 use serde::Serialize;
@@ -12,6 +13,9 @@ use crate::arguments::lab::{BuildOptions, LabCommand, LabRunOptions, StatusOptio
 use crate::exit::{InterruptedEarly, OrInputError, Outcome};
 use crate::output;
 use crate::session::start::{self, this_program};
+
+/// Size of a DenseFS that `fsprism lab run` loads.
+const DENSEFS_BYTES: u64 = 64 << 20;
 
 /// Runs a subcommand of `fsprism lab`.
 pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<Outcome> {
@@ -28,6 +32,8 @@ pub(crate) fn lab(command: &LabCommand) -> anyhow::Result<Outcome> {
 struct BuildAnswer {
     kernel: Kernel,
     image: Image,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    densefs: Option<DenseFsModule>,
 }
 
 fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Outcome> {
@@ -40,11 +46,28 @@ fn build(lab: &Lab, options: &BuildOptions) -> anyhow::Result<Outcome> {
     let kernel = if let Request::Files(_) = request { made().or_input_error()? } else { made()? };
     let image =
         image::build(lab, ImageParts { kernel: &kernel, program: &this_program()?, further: &[] })?;
-    let built = BuildAnswer { kernel, image };
+    let densefs = if options.densefs { Some(build_densefs(lab, &kernel, options)?) } else { None };
+    let built = BuildAnswer { kernel, image, densefs };
     output::print_answer(options.output.format, &built, |_| {
-        let BuildAnswer { kernel, image } = &built;
-        format!("kernel  {}\nimage   {}\n", kernel.directory.display(), image.file.display())
+        let BuildAnswer { kernel, image, densefs } = &built;
+        let module = |module: &DenseFsModule| format!("densefs {}\n", module.file.display());
+        format!(
+            "kernel  {}\nimage   {}\n{}",
+            kernel.directory.display(),
+            image.file.display(),
+            densefs.as_ref().map(module).unwrap_or_default()
+        )
     })
+}
+
+fn build_densefs(
+    lab: &Lab,
+    kernel: &Kernel,
+    options: &BuildOptions,
+) -> anyhow::Result<DenseFsModule> {
+    let plan = densefs::plan(lab, kernel, options.densefs_layout).or_input_error()?;
+    plan.sentence().iter().for_each(|sentence| output::say(sentence));
+    Ok(densefs::build(lab, &plan)?)
 }
 
 /// Which kernel was asked for. Words that end in `.deb` are package files.
@@ -76,11 +99,17 @@ fn run(lab: &Lab, options: &LabRunOptions) -> anyhow::Result<Outcome> {
     let kernel = kernel::find(lab, options.kernel.as_deref()).or_input_error()?;
     let image =
         image::build(lab, ImageParts { kernel: &kernel, program: &this_program()?, further: &[] })?;
+    let (mut job, mut arguments) = (Vec::new(), options.arguments.clone());
+    if options.load.iter().any(|name| name == "densefs") {
+        job.push(densefs::find(lab, &kernel).or_input_error()?.job_file()?);
+        arguments.extend(DenseFsModule::arguments(DENSEFS_BYTES));
+    }
     let boot = Boot {
+        job,
         memory_bytes: options.memory,
         time_limit: options.time_limit,
         console: options.console.clone(),
-        arguments: options.arguments.clone(),
+        arguments,
         stop: Some(stop),
         ..Boot::new(kernel, image)
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::caches::Hierarchy;
-use ::lab::{ImageParts, Kernel, Lab, image, kernel};
+use ::lab::{ImageParts, Kernel, Lab, densefs, image, kernel};
 use footprint_suite::{
     GuestTarget, PhasesPlan, PhasesTraced, TraceOutcome, Tracer, TracingError, TracingPlan,
 };
@@ -43,6 +43,14 @@ impl Guests {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Checks that the lab has what the targets need.
+    pub(crate) fn check(&self, targets: &[GuestTarget]) -> anyhow::Result<()> {
+        if targets.iter().any(GuestTarget::needs_module) {
+            densefs::find(&self.lab, &self.kernel).or_input_error()?;
+        }
+        Ok(())
+    }
+
     /// Waits until no run on this computer is timing, as guests would take processors from it. With
     /// `beside`, does not wait.
     pub(crate) fn take_turn(&self, beside: bool, no_wait: bool) -> anyhow::Result<()> {
@@ -60,7 +68,8 @@ impl Guests {
         let directory = TempDir::new()?;
         let library = footprint_library::write_into(directory.path())?;
         let (kernel, stop) = (self.kernel.clone(), Arc::clone(&self.stop));
-        let tracer = Tracer { kernel, image, library, stop };
+        let densefs = densefs::find(&self.lab, &self.kernel).ok();
+        let tracer = Tracer { kernel, image, densefs, library, stop };
         Ok(Tracing { tracer, _library: directory })
     }
 }

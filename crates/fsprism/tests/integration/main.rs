@@ -16,6 +16,7 @@ mod conditions;
 mod copies;
 mod custom;
 mod damage;
+mod dense_kernel;
 mod densefs;
 mod device_writes;
 mod devices;

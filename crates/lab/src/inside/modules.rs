@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, c_int};
 use std::fs::{self, File};
+use std::path::Path;
 
 use rustix::io::Errno;
 
@@ -22,7 +23,11 @@ pub fn load_modules_for(name: &str) -> Result<(), InsideError> {
     let (_, modules) = found.ok_or_else(|| InsideError::Unknown(name.to_owned()))?;
     let path = "/proc/cmdline".to_owned();
     let arguments = fs::read_to_string(&path).map_err(|source| InsideError::Io { path, source })?;
-    modules.split_whitespace().try_for_each(|module| load(module, &arguments))
+    modules.split_whitespace().try_for_each(|module| load(module, &arguments))?;
+    // What no kernel has comes with the job.
+    let own = format!("{name}.ko");
+    let has_own = modules.trim().is_empty() && Path::new(MODULES).join(&own).exists();
+    if has_own { load(&own, &arguments) } else { Ok(()) }
 }
 
 /// The parameters on the kernel's command line that are for this module. The kernel itself passes

@@ -100,6 +100,7 @@ fn trace_targets(options: &TraceOptions) -> anyhow::Result<TraceAnswer> {
     let plan = options.tracing.plan(options.repetitions);
     refuse_traces(&options.out)?;
     let guests = Guests::find(options.kernel.release.as_deref())?;
+    guests.check(&targets)?;
     guests.take_turn(options.tracing.beside, options.no_wait)?;
     let tracing = guests.ready()?;
     let out = prepare(&options.out)?;

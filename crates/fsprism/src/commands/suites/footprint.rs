@@ -91,6 +91,7 @@ pub(crate) fn trace(command: &str, options: &FootprintOptions) -> anyhow::Result
         RunDirectory::check_new(path).or_input_error()?;
     }
     let guests = Guests::find(kernel.release.as_deref())?;
+    guests.check(&targets)?;
     guests.take_turn(tracing.beside, how.no_wait)?;
     let tracing = guests.ready()?;
     let mut directory = runner::run_directory(how.out.as_deref(), &run).or_input_error()?;

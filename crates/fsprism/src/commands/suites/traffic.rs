@@ -166,7 +166,7 @@ impl Traffic {
 /// Checks that a guest can make at least one of the targets. If none is named, it can make the
 /// default ones.
 fn check_targets(texts: &[String]) -> anyhow::Result<()> {
-    let mut whys = texts.iter().map(|text| GuestTarget::parse(text).err());
+    let mut whys = texts.iter().map(|text| GuestTarget::parse_mounted(text).err());
     match whys.next() {
         Some(Some(first)) if whys.all(|why| why.is_some()) => {
             Err(anyhow::anyhow!("--cache-traffic counts in guests: {first}"))
@@ -177,7 +177,7 @@ fn check_targets(texts: &[String]) -> anyhow::Result<()> {
 
 /// The target of a run as a guest makes it.
 fn in_guest(target: &TargetRecord) -> anyhow::Result<GuestTarget> {
-    let mut guest = GuestTarget::parse(&target.specification)?;
+    let mut guest = GuestTarget::parse_mounted(&target.specification)?;
     guest.spec.label.clone_from(&target.label);
     Ok(guest)
 }

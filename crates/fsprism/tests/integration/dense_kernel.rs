@@ -1,0 +1,203 @@
+//! DenseFS in the kernel of guests: it loads, refuses and unloads, answers as tmpfs does, and
+//! touches few cache lines.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+use std::{env, fs};
+
+use lab::command::Command as GuestCommand;
+use lab::densefs::{self, DenseFsModule, Layout};
+use lab::{Boot, Image, ImageParts, Kernel, Lab, image, kernel};
+use machine::measuring_lock::{MeasuringLock, Purpose};
+use serde_json::Value;
+
+use crate::guests::lab;
+use crate::place::{Place, say_skipped};
+
+/// Long enough even on a busy machine.
+const TIME_LIMIT: Duration = Duration::from_secs(600);
+/// Size of the file system, which a test fills.
+const BYTES: u64 = 8 << 20;
+
+/// A lab with DenseFS for its kernel.
+#[derive(Clone)]
+struct DenseLab {
+    lab: Lab,
+    kernel: Kernel,
+    image: Image,
+    module: DenseFsModule,
+}
+
+/// The lab of these tests, or none: then it says why the test is skipped.
+fn dense_lab(test: &str) -> Option<DenseLab> {
+    static LAB: OnceLock<Result<DenseLab, String>> = OnceLock::new();
+    let made = LAB.get_or_init(|| {
+        let lab = Lab::at(lab()?);
+        let kernel = kernel::find(&lab, None).map_err(|why| why.to_string())?;
+        let plan =
+            densefs::plan(&lab, &kernel, Layout::default()).map_err(|why| why.to_string())?;
+        let module = densefs::build(&lab, &plan).expect("everything that it takes is there");
+        let program = Path::new(env!("CARGO_BIN_EXE_fsprism"));
+        let image = image::build(&lab, ImageParts { kernel: &kernel, program, further: &[] });
+        Ok(DenseLab { image: image.expect("an image"), lab, kernel, module })
+    });
+    match made {
+        Ok(made) => Some(made.clone()),
+        Err(why) => {
+            say_skipped(test, why.trim());
+            None
+        }
+    }
+}
+
+impl DenseLab {
+    /// What a guest with these processors prints when it has loaded the module and runs a script.
+    fn says(&self, script: &str, files: &[(&str, PathBuf)], processors: u32) -> String {
+        let mut boot = Boot::new(self.kernel.clone(), self.image.clone());
+        boot.job = vec![self.module.job_file().expect("it is there")];
+        for (name, file) in files {
+            boot.job.push(((*name).to_owned(), fs::read(file).expect("it was built")));
+        }
+        (boot.processors, boot.time_limit) = (processors, TIME_LIMIT);
+        boot.arguments = DenseFsModule::arguments(BYTES);
+        let command = GuestCommand { text: script.to_owned(), load: vec!["densefs".to_owned()] };
+        let _lock = MeasuringLock::wait_to(Purpose::Count).expect("the lock can be opened");
+        let ran = command.run(boot).expect("it comes to its end");
+        let said = String::from_utf8_lossy(&ran.output).into_owned();
+        assert_eq!(ran.status, 0, "{said}");
+        said
+    }
+}
+
+/// A program of the module's tests, for guests.
+fn compiled(place: &Place, name: &str, sources: &[&str]) -> PathBuf {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let program = place.path(name);
+    let mut cc = Command::new("cc");
+    cc.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-static"]);
+    for directory in
+        ["densefs-kernel/tests", "densefs-kernel/module", "densefs-c/tests/differential"]
+    {
+        cc.arg("-I").arg(crates.join(directory));
+    }
+    cc.args(sources.iter().map(|source| crates.join(source))).arg("-o").arg(&program);
+    let built = cc.output().expect("cc can be started");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    program
+}
+
+fn program(place: &Place) -> (&'static str, PathBuf) {
+    ("/job/program", compiled(place, "program", &["densefs-kernel/tests/program.c"]))
+}
+
+#[test]
+fn it_loads_where_it_may_and_unloads_without_a_trace() {
+    let Some(lab) = dense_lab("it_loads_where_it_may_and_unloads_without_a_trace") else { return };
+    let place = Place::new();
+    // A probe changes how the function begins that the module writes its jump over.
+    let script = "set -e\n\
+        dmesg | grep 'densefs: for lab guests only: system calls 340 to '\n\
+        /job/program has -1; rmmod densefs; /job/program gone\n\
+        dmesg | grep 'densefs: unloaded'\n\
+        ! insmod /lib/fsprism/densefs.ko; dmesg | grep 'load it with in_lab=1'\n\
+        ! insmod /lib/fsprism/densefs.ko in_lab=1 size=100; dmesg | grep 'not enough'\n\
+        mount -t tracefs tracefs /mnt; echo 'p:held __x64_sys_ni_syscall' > /mnt/kprobe_events\n\
+        echo 1 > /mnt/events/kprobes/held/enable\n\
+        ! insmod /lib/fsprism/densefs.ko in_lab=1; dmesg | grep 'cannot be loaded: __x64_sys_ni'\n\
+        echo 0 > /mnt/events/kprobes/held/enable; echo > /mnt/kprobe_events\n\
+        insmod /lib/fsprism/densefs.ko in_lab=1; /job/program has -1; rmmod densefs\n\
+        ! dmesg | grep 'Call Trace'\n";
+    let said = lab.says(script, &[program(&place)], 1);
+    assert_eq!(said.lines().filter(|line| line.contains("densefs: ")).count(), 5, "{said}");
+}
+
+/// Processes at the same time, forks, executed programs, memory that is not there, no more room.
+#[test]
+fn processes_share_it_and_fill_it() {
+    let Some(lab) = dense_lab("processes_share_it_and_fill_it") else { return };
+    let place = Place::new();
+    for processors in [1, 2] {
+        let script = "/job/program 200 && rmmod densefs && ! dmesg | grep 'Call Trace'";
+        let said = lab.says(script, &[program(&place)], processors);
+        assert_eq!(said.trim(), "all is as it must be");
+    }
+}
+
+/// The library's differential test: random calls on DenseFS and on tmpfs, as root and as a user.
+/// `FSPRISM_DIFFERENTIAL_CALLS` is how many each makes.
+#[test]
+fn its_calls_are_answered_as_tmpfs_answers_them() {
+    let Some(lab) = dense_lab("its_calls_are_answered_as_tmpfs_answers_them") else { return };
+    let place = Place::new();
+    let differential = compiled(
+        &place,
+        "differential",
+        &[
+            "densefs-c/tests/differential/main.c",
+            "densefs-c/tests/differential/calls.c",
+            "densefs-kernel/tests/further_calls.c",
+        ],
+    );
+    let calls = env::var("FSPRISM_DIFFERENTIAL_CALLS").unwrap_or_else(|_| "50000".to_owned());
+    let files = [program(&place), ("/job/differential", differential)];
+    for user in [0, 1000] {
+        let script = format!(
+            "set -e; /job/program 1; mkdir /tmp/tree; chmod 777 /tmp/tree\n\
+             /job/differential /tmp/tree 1 {calls} {user}\n"
+        );
+        let said = lab.says(&script, &files, 1);
+        assert!(said.contains(" 0 kinds of differences"), "{said}");
+    }
+}
+
+/// The medians of a run: for each operation, its lines of instructions and of data.
+fn lines_in(document: &Value) -> Vec<(String, f64, f64)> {
+    let cells = document["cells"].as_array().expect("a list").iter();
+    let lines = cells.map(|cell| {
+        let metrics = cell["metrics"].as_array().expect("a list");
+        let median = |name: &str| {
+            let metric = metrics.iter().find(|metric| metric["name"] == name);
+            metric.and_then(|metric| metric["median"].as_f64()).expect("a number")
+        };
+        let operation = cell["benchmark"].as_str().expect("a name").to_owned();
+        (operation, median("instruction_lines"), median("data_lines"))
+    });
+    lines.collect()
+}
+
+/// `crates/densefs-kernel/counts/lines.txt` has what each call took when it was last measured. It
+/// must not take more, apart from what another compiler and another kernel do differently.
+#[test]
+fn calls_touch_as_few_lines_as_they_did() {
+    const MORE: f64 = 1.1;
+    let Some(lab) = dense_lab("calls_touch_as_few_lines_as_they_did") else { return };
+    let stored = include_str!("../../../densefs-kernel/counts/lines.txt");
+    let rows = stored.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    let of_layout = |row: &&str| row.starts_with(Layout::default().name());
+    let rows: Vec<Vec<&str>> =
+        rows.filter(of_layout).map(|row| row.split_whitespace().collect()).collect();
+    let operations: Vec<&str> = rows.iter().map(|row| row[1]).collect();
+    let place = Place::new();
+    let arguments =
+        format!("run footprint densefs --beside --op {} --format json --out", operations.join(","));
+    let run = |name: &str| {
+        let mut command = place.fsprism(&format!("{arguments} {name}"));
+        command.env("FSPRISM_LAB", lab.lab.directory());
+        place.finish(command).assert_code(0).document()
+    };
+    let document = run("one");
+    assert_eq!(document["cells"], run("two")["cells"], "two boots count the same");
+    let measured = lines_in(&document);
+    assert_eq!(measured.len(), rows.len());
+    for ((operation, instructions, data), row) in measured.iter().zip(&rows) {
+        assert_eq!(operation, row[1]);
+        let most = |column: usize| row[column].parse::<f64>().expect("a number") * MORE;
+        assert!(*instructions <= most(2) && *data <= most(3), "{row:?}: {instructions} {data}");
+    }
+    let (_, instructions, data) =
+        measured.iter().find(|row| row.0 == "create").expect("it is there");
+    // "DenseFS" (section 3.2) is below 70 and 55, its way into the kernel and out included.
+    assert!(*instructions < 70.0 && *data < 55.0, "create: {instructions} {data}");
+}
