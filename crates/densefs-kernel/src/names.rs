@@ -61,7 +61,7 @@ fn remove(process: &Process, path: &PathArgument, what: Remove) -> i64 {
             let stat = core.stat_at(caller, last.directory, last.name)?;
             return Err(if stat.mode.is_directory() { Errno::ISDIR } else { Errno::NOTDIR });
         }
-        core.remove_at(caller, &last.directory, last.name, what)
+        core.remove_at(caller, last.directory, last.name, what)
     }))
 }
 
