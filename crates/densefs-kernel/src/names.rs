@@ -61,7 +61,8 @@ fn remove(process: &Process, path: &PathArgument, what: Remove) -> i64 {
             let stat = core.stat_at(caller, last.directory, last.name)?;
             return Err(if stat.mode.is_directory() { Errno::ISDIR } else { Errno::NOTDIR });
         }
-        core.remove_at(caller, &last.directory, last.name, what)
+        let directory = &last.directory;
+        core.remove_at(caller, directory, last.name, what)
     }))
 }
 

@@ -60,8 +60,8 @@ impl<'n> Name<'n> {
         Some((Self { bytes, words, hash: hash_of(length, words, secret) }, length))
     }
 
-    /// A path that is a single name; none if it is another path, or does not fit into a cell. Shorter
-    /// than [`Self::first_of`], but slower.
+    /// A path that is a single name; none if it is another path, or does not fit into a cell. This
+    /// is shorter than [`Self::first_of`], but slower.
     #[inline(always)]
     pub(crate) fn only(path: &'n [u8], secret: u64) -> Option<Self> {
         let mut words = [0_u64; cell::NAME_WORDS];

@@ -12,7 +12,9 @@ use std::path::Path;
 use libc::c_long;
 
 use crate::marked::{Call, MarkedCall, ReturnValue};
-use crate::unresolved_call::BYTES;
+
+/// Size of a read or a write in bytes.
+pub(crate) const BYTES: usize = 4096;
 
 /// Permissions of files and directories that are made for a call.
 const FILE_MODE: u64 = 0o666;

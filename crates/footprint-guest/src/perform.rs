@@ -70,7 +70,7 @@ fn on_target(job: &Job, outcome: &mut JobOutcome) -> Result<(), String> {
     on_target().map_err(|error| error.to_string())
 }
 
-/// What is known of the target, if it is DenseFS, which is not mounted: the module has made it when
+/// What is known about the target, if it is DenseFS, which is not mounted: the module has made it when
 /// it was loaded.
 fn dense_facts(spec: &TargetSpec) -> Option<TargetFacts> {
     let Location::Scratch(scratch) = &spec.location else { return None };

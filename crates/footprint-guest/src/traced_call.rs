@@ -11,11 +11,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 use workload::Operation;
 
+use crate::door::BYTES;
 use crate::marked::ReturnValue;
 use crate::unresolved_call::Argument::{Buffer, Descriptor, Name, Number};
-use crate::unresolved_call::{
-    AT_FDCWD, BYTES, ENTRIES_BYTES, Leftover, MODE, Prepare, UnresolvedCall,
-};
+use crate::unresolved_call::{AT_FDCWD, ENTRIES_BYTES, Leftover, MODE, Prepare, UnresolvedCall};
 
 /// A system call that a guest executes to be traced.
 #[derive(Clone, Copy)]

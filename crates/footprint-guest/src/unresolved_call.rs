@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 
 use crate::door::{Descriptor, Door};
 
-/// Size of a read or a write in bytes.
-pub(crate) const BYTES: usize = 4096;
-
 /// Size of the buffer for a directory's entries in bytes, as in libc.
 pub(crate) const ENTRIES_BYTES: usize = 32 << 10;
 

@@ -1,10 +1,10 @@
-//! Guest machines: kernel, image, boot, and what a guest hands back.
+//! Guest machines: kernels, image, boot, and what a guest hands back.
 //!
 //! [`kernel`] gets a kernel, from a package or built from source. [`image`] packs what runs in the
 //! guest. [`boot`] runs QEMU without root and without KVM, so that two boots of the same job
 //! execute the same instructions. [`rig`] runs several guests at the same time, with private links
-//! between them. [`densefs`] builds DenseFS as a module for a kernel. [`inside`] is the guest's side: the image's `/init` is fsprism itself.
-//! [`handover`] is the stream from guest to host.
+//! between them. [`densefs`] builds DenseFS as a module for a kernel. [`inside`] is the guest's
+//! side: the image's `/init` is fsprism itself. [`handover`] is the stream from guest to host.
 
 pub mod boot;
 pub mod command;

@@ -4,7 +4,7 @@
 //! program. The other's record is then that of a dead process. The locks of byte ranges that belong
 //! to the process, however, are passed on by whoever reaps that record, for they would go with it.
 
-use super::table::{DescriptorTable, TableIndex};
+use super::table::{DescriptorTable, TableEntry, TableIndex};
 use crate::annex::InodeCell;
 use crate::arena::{Ref, Word};
 use crate::errno::Errno;
@@ -32,7 +32,8 @@ impl<'a, S: Seams> Member<'a, S> {
         let of = self.process();
         for index in DescriptorTable::from_record(self.line(of)?).indices() {
             let is_descriptor = index != TableIndex::MAPPINGS && index != TableIndex::WORKING;
-            if is_descriptor && self.entry(of, index).is_ok_and(|entry| entry.closes_on_exec()) {
+            let ends = self.entry(of, index).is_ok_and(TableEntry::closes_on_exec);
+            if is_descriptor && ends {
                 self.close_if_open(of, index)?;
             }
         }

@@ -82,8 +82,8 @@ fn packages(release: &str) -> Result<Vec<Package>, LabError> {
 /// another package: `linux-compiler-gcc-12-x86`, `gcc-14-for-host`.
 fn compiler_of(release: &str) -> Result<(), LabError> {
     let first = package::look_up(&format!("linux-headers-{release}"))?;
-    let names = first.needs.iter().filter_map(|name| compiler_in(name));
-    match names.last() {
+    let mut names = first.needs.iter().filter_map(|name| compiler_in(name));
+    match names.next_back() {
         Some(compiler) => tool::command(&compiler, &compiler).map(drop),
         None => tool::command("gcc", "gcc").map(drop),
     }

@@ -10,8 +10,8 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
-    /// As compilers leave it that know nothing: functions begin at multiples of 16, and code that is
-    /// hardly ever executed lies where it was written.
+    /// As compilers leave it that know nothing: functions begin at multiples of 16, and code that
+    /// is hardly ever executed lies where it was written.
     Plain,
     /// Functions begin anywhere, one directly after another.
     Aligned,
