@@ -1,4 +1,4 @@
-//! Guest machines: kernel, image, boot, and what a guest hands back.
+//! Guest machines: kernels, image, boot, and what a guest hands back.
 //!
 //! [`kernel`] gets a kernel, from a package or built from source. [`image`] packs what runs in the
 //! guest. [`boot`] runs QEMU without root and without KVM, so that two boots of the same job
