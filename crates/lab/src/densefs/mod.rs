@@ -1,8 +1,8 @@
 //! DenseFS as a module for the kernels of guests, built from the sources that travel in fsprism.
 //!
 //! rustc compiles the core and its entries, which are linked into one object whose only names are
-//! the entries ([`core_object`]). The kernel's build system links that with the module's C. What it
-//! needs besides the kernel is in Debian's packages ([`headers`]).
+//! the entries (`core_object`). The kernel's build system links that with the module's C. What it
+//! needs besides the kernel is in Debian's packages (`headers`).
 
 mod core_object;
 mod headers;
