@@ -123,12 +123,12 @@ long dfs_utimensat(const struct pt_regs *registers)
 	bool follows = !(flags & AT_SYMLINK_NOFOLLOW);
 	struct timespec64 both[2], *times = from ? both : NULL;
 
-	if (flags & ~AT_SYMLINK_NOFOLLOW)
-		return -EINVAL;
 	if (from && (get_timespec64(&both[0], from) || get_timespec64(&both[1], from + 1)))
 		return -EFAULT;
 	if (from && both[0].tv_nsec == UTIME_OMIT && both[1].tv_nsec == UTIME_OMIT)
 		return 0;
+	if (flags & ~AT_SYMLINK_NOFOLLOW)
+		return -EINVAL;
 	if (!SECOND(registers))
 		return with_core(densefs_futimens(process, base, times));
 	return with_path(base, POINTER(SECOND(registers)),

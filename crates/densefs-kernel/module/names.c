@@ -43,7 +43,8 @@ often long dfs_creat(const struct pt_regs *registers)
 		       SECOND(registers));
 }
 
-static __always_inline long make_at(int base, unsigned long from, unsigned int mode, unsigned int device)
+static __always_inline long make_at(int base, unsigned long from, unsigned int mode,
+				    unsigned int device)
 {
 	mode &= ~umask();
 	return with_path(base, POINTER(from), densefs_mknod(process, path, mode, device));
@@ -116,8 +117,8 @@ long dfs_unlinkat(const struct pt_regs *registers)
 	}
 }
 
-static __always_inline long rename_at(int old_base, unsigned long old, int new_base, unsigned long new,
-		      unsigned int flags)
+static __always_inline long rename_at(int old_base, unsigned long old, int new_base,
+				      unsigned long new, unsigned int flags)
 {
 	struct copied_path to;
 	long answer = copy_path(&to, new_base, POINTER(new));

@@ -115,8 +115,9 @@ pub extern "C" fn densefs_fallocate(
     const KEEP_SIZE: u32 = 1;
     const PUNCH_HOLE: u32 = 2;
     let core = process.core();
-    let (Ok(offset), Ok(length)) = (u64::try_from(offset), u64::try_from(length)) else {
-        return answer::<()>(core.seek(descriptor, 0, Whence::Current).and(Err(Errno::INVAL)));
+    let (Ok(offset), Ok(length @ 1..)) = (u64::try_from(offset), u64::try_from(length)) else {
+        let is_open = core.seek(descriptor, 0, Whence::Current);
+        return answer(is_open.and(Err::<(), _>(Errno::INVAL)));
     };
     answer(match how {
         0 | KEEP_SIZE => core.allocate_open(descriptor, offset, length, how == KEEP_SIZE),

@@ -96,21 +96,17 @@ fn program(place: &Place) -> (&'static str, PathBuf) {
 fn it_loads_where_it_may_and_unloads_without_a_trace() {
     let Some(lab) = dense_lab("it_loads_where_it_may_and_unloads_without_a_trace") else { return };
     let place = Place::new();
-    // A probe changes how the function begins that the module writes its jump over.
     let script = "set -e\n\
         dmesg | grep 'densefs: for lab guests only: system calls 340 to '\n\
         /job/program has -1; rmmod densefs; /job/program gone\n\
         dmesg | grep 'densefs: unloaded'\n\
         ! insmod /lib/fsprism/densefs.ko; dmesg | grep 'load it with in_lab=1'\n\
         ! insmod /lib/fsprism/densefs.ko in_lab=1 size=100; dmesg | grep 'not enough'\n\
-        mount -t tracefs tracefs /mnt; echo 'p:held __x64_sys_ni_syscall' > /mnt/kprobe_events\n\
-        echo 1 > /mnt/events/kprobes/held/enable\n\
-        ! insmod /lib/fsprism/densefs.ko in_lab=1; dmesg | grep 'cannot be loaded: __x64_sys_ni'\n\
-        echo 0 > /mnt/events/kprobes/held/enable; echo > /mnt/kprobe_events\n\
         insmod /lib/fsprism/densefs.ko in_lab=1; /job/program has -1; rmmod densefs\n\
-        ! dmesg | grep 'Call Trace'\n";
+        ! dmesg | grep 'Call Trace'\n\
+        echo all of it\n";
     let said = lab.says(script, &[program(&place)], 1);
-    assert_eq!(said.lines().filter(|line| line.contains("densefs: ")).count(), 5, "{said}");
+    assert!(said.ends_with("all of it\n"), "{said}");
 }
 
 /// Processes at the same time, forks, executed programs, memory that is not there, no more room.
