@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use densefs_process::{Base, Errno, Whence, usual_open_flags};
+use densefs_process::{Base, Errno, Whence, flags};
 
 use crate::answer::{descriptor, fail, length, offset, result, write_stat};
 use crate::arguments::{LENGTH_MAX, base, bytes, bytes_mut, non_negative, number, path};
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn dfs_openat(
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
     let name = unsafe { path(name) };
-    let opened = usual_open_flags(how.cast_unsigned()).and_then(|how| {
+    let opened = flags::usual(how.cast_unsigned()).and_then(|how| {
         let name = name?;
         attached()?.open_descriptor(base(directory, name)?, name, how, mode & 0o7777)
     });

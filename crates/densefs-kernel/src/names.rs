@@ -1,30 +1,12 @@
 //! Names: creating, linking, renaming and removing files, and following symbolic links.
 #![expect(unsafe_code, reason = "names that C knows, and its buffers")]
 
-use densefs::modes::{Caller, DIRECTORY, EXECUTE, FILE, TYPE, is_device};
+use densefs::modes::EXECUTE;
 use densefs::{Errno, Follow, LastName, Remove, Rename};
 
 use crate::answer::answer;
 use crate::path::{PathArgument, node_of_base};
-use crate::process::{Core, Process};
-
-/// The error for a name with trailing slashes that is to be given to anything but a directory.
-#[cold]
-#[inline(never)]
-fn missing(core: Core<'_>, caller: &Caller<'_>, last: &LastName<'_>) -> Errno {
-    match core.stat_at(caller, last.directory, last.name) {
-        Ok(_) => Errno::EXIST,
-        Err(why) => why,
-    }
-}
-
-/// Checks that a new name can be that of anything but a directory.
-fn check_new(core: Core<'_>, caller: &Caller<'_>, last: &LastName<'_>) -> Result<(), Errno> {
-    if matches!(last.name, b"" | b"." | b"..") {
-        return Err(Errno::EXIST);
-    }
-    if last.is_directory { Err(missing(core, caller, last)) } else { Ok(()) }
-}
+use crate::process::Process;
 
 /// mkdir(2), and mknod(2) with a device number as Linux has it in 32 bits.
 #[unsafe(no_mangle)]
@@ -34,35 +16,13 @@ pub extern "C" fn densefs_mknod(
     mode: u32,
     device: u32,
 ) -> i64 {
-    let mode = if mode & TYPE == 0 { mode | FILE } else { mode };
-    answer(process.with_last(path, |core, caller, last| {
-        if mode & TYPE != DIRECTORY {
-            check_new(core, caller, last)?;
-        } else if matches!(last.name, b"" | b"." | b"..") {
-            return Err(Errno::EXIST);
-        }
-        if is_device(mode) {
-            let made = core.make_device_at(caller, last.directory, last.name, mode, device);
-            return made.map(drop);
-        }
-        core.make_at(caller, last.directory, last.name, mode).map(drop)
-    }))
+    answer(process.with_last(path, |core, caller, last| core.make_last(caller, last, mode, device)))
 }
 
 /// unlink(2), or rmdir(2).
 #[inline(always)]
 fn remove(process: &Process, path: &PathArgument, what: Remove) -> i64 {
-    let is_directory = what == Remove::Directory;
-    answer(process.with_last(path, |core, caller, last| {
-        if last.name.is_empty() {
-            return Err(if is_directory { Errno::BUSY } else { Errno::ISDIR });
-        }
-        if last.is_directory && !is_directory {
-            let stat = core.stat_at(caller, last.directory, last.name)?;
-            return Err(if stat.mode.is_directory() { Errno::ISDIR } else { Errno::NOTDIR });
-        }
-        core.remove_at(caller, last.directory, last.name, what)
-    }))
+    answer(process.with_last(path, |core, caller, last| core.remove_last(caller, last, what)))
 }
 
 /// unlink(2).
@@ -112,60 +72,13 @@ fn rename(
         let (mut from, mut to) = (LastName::unknown(), LastName::unknown());
         old.find_last(core, caller, &mut from)?;
         new.find_last(core, caller, &mut to)?;
-        rename_last(core, caller, &from, &to, how)
+        core.rename_last(caller, &from, &to, how)
     });
     if done.is_err() {
         old.check_search_of_last(core, caller)?;
         new.check_search_of_last(core, caller)?;
     }
     done
-}
-
-fn rename_last(
-    core: Core<'_>,
-    caller: &Caller<'_>,
-    from: &LastName<'_>,
-    to: &LastName<'_>,
-    how: Rename,
-) -> Result<(), Errno> {
-    let stays = |name: &[u8]| matches!(name, b"" | b"." | b"..");
-    if stays(from.name) {
-        return Err(Errno::BUSY);
-    }
-    if stays(to.name) {
-        return Err(if how.needs_vacancy() { Errno::EXIST } else { Errno::BUSY });
-    }
-    if from.is_directory || to.is_directory {
-        check_slashes(core, caller, from, to, how)?;
-    }
-    core.rename_at(caller, from.entry(), to.entry(), how)
-}
-
-/// Checks that names with trailing slashes are directories, where Linux checks that.
-#[cold]
-#[inline(never)]
-fn check_slashes(
-    core: Core<'_>,
-    caller: &Caller<'_>,
-    from: &LastName<'_>,
-    to: &LastName<'_>,
-    how: Rename,
-) -> Result<(), Errno> {
-    let old = core.stat_at(caller, from.directory, from.name)?.mode;
-    let new = core.stat_at(caller, to.directory, to.name);
-    if new == Err(Errno::NOENT) && core.stat(to.directory)?.links == 0 {
-        return Err(Errno::NOENT);
-    }
-    match (how, new) {
-        (how, Ok(_)) if how.needs_vacancy() => return Err(Errno::EXIST),
-        (Rename::Exchange, Err(why)) | (_, Err(why @ Errno::NAMETOOLONG)) => return Err(why),
-        (Rename::Exchange, Ok(new)) if to.is_directory && !new.mode.is_directory() => {
-            return Err(Errno::NOTDIR);
-        }
-        _ => {}
-    }
-    let needs_directory = from.is_directory || (to.is_directory && how != Rename::Exchange);
-    if needs_directory && !old.is_directory() { Err(Errno::NOTDIR) } else { Ok(()) }
 }
 
 /// linkat(2).
@@ -183,13 +96,7 @@ pub extern "C" fn densefs_link(
         let node = found()?;
         let mut to = LastName::unknown();
         new.find_last(core, caller, &mut to)?;
-        if to.name.is_empty() {
-            return Err(Errno::EXIST);
-        }
-        if to.is_directory {
-            return Err(missing(core, caller, &to));
-        }
-        core.link_at(caller, node, to.directory, to.name)
+        core.link_last(caller, node, &to)
     });
     let done = done.or_else(|why| {
         core.retry(found)?;
@@ -207,15 +114,9 @@ pub extern "C" fn densefs_link_base(process: &Process, base: i32, new: &PathArgu
     }
     answer(process.with_last(new, |core, caller, to| {
         let node = node_of_base(core, base)?;
-        if to.name.is_empty() {
-            return Err(Errno::EXIST);
-        }
-        if to.is_directory {
-            return Err(missing(core, caller, to));
-        }
         match u32::try_from(base) {
-            Ok(descriptor) => core.link_open(caller, descriptor, to.directory, to.name),
-            Err(_) => core.link_at(caller, node, to.directory, to.name),
+            Ok(descriptor) => core.link_open_last(caller, descriptor, to),
+            Err(_) => core.link_last(caller, node, to),
         }
     }))
 }
@@ -233,10 +134,7 @@ pub unsafe extern "C" fn densefs_symlink(
 ) -> i64 {
     // SAFETY: guaranteed by the caller.
     let target = unsafe { core::slice::from_raw_parts(target, length) };
-    answer(process.with_last(path, |core, caller, last| {
-        check_new(core, caller, last)?;
-        core.symlink_at(caller, last.directory, last.name, target).map(drop)
-    }))
+    answer(process.with_last(path, |core, caller, last| core.symlink_last(caller, last, target)))
 }
 
 /// readlinkat(2).

@@ -21,26 +21,9 @@ pub extern "C" fn densefs_open(process: &Process, path: &PathArgument, how: u32,
 
 #[inline(never)]
 fn open(process: &Process, path: &PathArgument, how: u32, mode: u32) -> Result<u32, Errno> {
-    const RARE: u32 = flags::PATH | flags::TEMPORARY | flags::DIRECTORY;
-    let is_usual = how & RARE == 0 || how & flags::NEED_CARE == 0;
-    let how = if is_usual { how } else { check_open_flags(how)? };
+    let how = flags::usual(how)?;
     let (core, caller) = (process.core(), process.caller());
     core.retry(|| core.open(caller, path.from(core)?, path.bytes(), how, mode & 0o7777))
-}
-
-/// The flags of open(2) without those that have no effect beside the others.
-#[cold]
-#[inline(never)]
-fn check_open_flags(how: u32) -> Result<u32, Errno> {
-    if how & flags::PATH != 0 {
-        const KEPT: u32 = flags::PATH | flags::DIRECTORY | flags::NO_FOLLOW | flags::CLOSE_ON_EXEC;
-        return Ok(how & KEPT);
-    }
-    let (is_directory, creates) = (how & flags::DIRECTORY != 0, how & flags::CREATE != 0);
-    let is_temporary = how & flags::TEMPORARY != 0;
-    let is_wrong =
-        is_directory && creates || is_temporary && (!is_directory || how & flags::ACCESS == 0);
-    if is_wrong { Err(Errno::INVAL) } else { Ok(how) }
 }
 
 /// close(2).

@@ -1,7 +1,7 @@
 //! Paths, and where they start.
 
 use densefs::modes::Caller;
-use densefs::{Errno, LastName, NAME_MAX, Node, is_only_name};
+use densefs::{Errno, LastName, Node, is_only_name, is_refused_unseen};
 
 use crate::process::{Core, Process};
 
@@ -84,17 +84,7 @@ impl PathArgument {
     ) -> Result<(), Errno> {
         let mut last = LastName::unknown();
         self.find_last(core, caller, &mut last)?;
-        core.check_search(caller, last.directory)?;
-        let is_long = last.name.len() > NAME_MAX;
-        let is_removed = is_long && core.stat(last.directory)?.links == 0;
-        if is_removed { Err(Errno::NOENT) } else { Ok(()) }
-    }
-
-    /// Whether a call may refuse the path for its last name alone, before it looks at the
-    /// directory.
-    fn is_refused_unseen(&self) -> bool {
-        let name = self.bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-        matches!(name, b"" | b"." | b"..") || name.len() > NAME_MAX
+        core.check_search_of_last(caller, &last)
     }
 }
 
@@ -116,7 +106,7 @@ impl Process {
             }
             act(core, caller, &last)
         });
-        if done.is_err() && path.is_refused_unseen() {
+        if done.is_err() && is_refused_unseen(path.bytes()) {
             path.check_search_of_last(core, caller)?;
         }
         done

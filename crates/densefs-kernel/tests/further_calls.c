@@ -5,20 +5,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-void write_times(const struct stat stat[2], const struct timespec times[2]) {
-    for (int side = 0; side < 2; side++) {
-        int length = 0;
-        /* To follow a link is to access it. */
-        if (answer[side] != 0 || S_ISLNK(stat[side].st_mode)) return;
-        if (times[0].tv_nsec >= 0 && times[0].tv_nsec < 1000000000)
-            length = sprintf(text[side], "atime %ld.%ld ", (long)stat[side].st_atim.tv_sec,
-                             stat[side].st_atim.tv_nsec);
-        if (times[1].tv_nsec >= 0 && times[1].tv_nsec < 1000000000)
-            sprintf(text[side] + length, "mtime %ld.%ld", (long)stat[side].st_mtim.tv_sec,
-                    stat[side].st_mtim.tv_nsec);
-    }
-}
-
 void call_on_attributes(const char *path, mode_t mode) {
     static const uid_t users[] = {0, 1000, 1001, (uid_t)-1};
     static const mode_t types[] = {0, S_IFREG, S_IFIFO, S_IFDIR, S_IFCHR, 030000};

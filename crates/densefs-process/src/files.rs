@@ -7,7 +7,6 @@ use densefs::modes::{Caller, DIRECTORY, FILE, TYPE};
 use densefs::{Batch, EntrySink, Errno, ListedEntry, Start, Stat, Whence, flags};
 
 use crate::dense_fs::{Base, DenseFs, DirectoryEntry};
-use crate::names::missing;
 
 impl DenseFs {
     /// Opens a file or a directory; it is closed when the value is dropped.
@@ -43,7 +42,7 @@ impl DenseFs {
 
     #[inline(never)]
     fn open_carefully(&self, base: Base, path: &[u8], how: u32, mode: u32) -> Result<u32, Errno> {
-        let how = usual_open_flags(how)?;
+        let how = flags::usual(how)?;
         self.with(|member, caller| {
             member.retry(|| {
                 const NAMED: u32 = flags::CREATE | flags::TEMPORARY;
@@ -232,13 +231,7 @@ impl DenseFs {
     /// As linkat(2) with `AT_EMPTY_PATH`.
     pub fn link_open(&self, descriptor: u32, base: Base, path: &Path) -> Result<(), Errno> {
         self.with_last(base, path, |member, caller, last| {
-            if last.name.is_empty() {
-                return Err(Errno::EXIST);
-            }
-            if last.is_directory {
-                return Err(missing(member, caller, last));
-            }
-            member.link_open(caller, descriptor, last.directory, last.name)
+            member.link_open_last(caller, descriptor, last)
         })
     }
 
@@ -358,31 +351,6 @@ impl DenseFs {
         let directory = self.open(path, flags::DIRECTORY, 0)?;
         self.list(directory.descriptor, usize::MAX)
     }
-}
-
-/// The flags of open(2) without those that have no effect beside the others.
-///
-/// # Errors
-/// [`Errno::INVAL`] for flags that exclude each other.
-#[inline]
-pub fn usual_open_flags(how: u32) -> Result<u32, Errno> {
-    const RARE: u32 = flags::PATH | flags::TEMPORARY | flags::DIRECTORY;
-    let is_usual = how & RARE == 0 || how & flags::NEED_CARE == 0;
-    if is_usual { Ok(how) } else { check_open_flags(how) }
-}
-
-#[cold]
-#[inline(never)]
-fn check_open_flags(how: u32) -> Result<u32, Errno> {
-    if how & flags::PATH != 0 {
-        const KEPT: u32 = flags::PATH | flags::DIRECTORY | flags::NO_FOLLOW | flags::CLOSE_ON_EXEC;
-        return Ok(how & KEPT);
-    }
-    let (is_directory, creates) = (how & flags::DIRECTORY != 0, how & flags::CREATE != 0);
-    let is_temporary = how & flags::TEMPORARY != 0;
-    let is_wrong =
-        is_directory && creates || is_temporary && (!is_directory || how & flags::ACCESS == 0);
-    if is_wrong { Err(Errno::INVAL) } else { Ok(how) }
 }
 
 /// Collects up to `most` entries of a listing.

@@ -47,7 +47,7 @@ pub use densefs::{
 };
 pub use extended::XattrTarget;
 pub use file::{ArenaError, NewArena, make};
-pub use files::{File, usual_open_flags};
+pub use files::File;
 pub use hand_over::HandOver;
 pub use locks::{LockHolder, LockRange, SETTLES_WITHIN, give_up_waiting_if};
 pub use mapped::{MapRequest, is_mapped, unmap};

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use densefs::modes::{Caller, DIRECTORY, FILE, TYPE, is_device};
+use densefs::modes::{Caller, DIRECTORY};
 use densefs::{Errno, Follow, LastName, Node, Remove, Rename};
 
 use crate::dense_fs::{Base, Core, DenseFs};
@@ -31,20 +31,8 @@ impl DenseFs {
     /// # Errors
     /// As mkdir(2) and mknod(2).
     pub fn make_node(&self, base: Base, path: &Path, mode: u32, device: u32) -> Result<(), Errno> {
-        let mode = if mode & TYPE == 0 { mode | FILE } else { mode };
         self.with_last(base, path, |member, caller, last| {
-            let is_there = last.name.is_empty() || matches!(last.name, b"." | b"..");
-            if is_there {
-                return Err(Errno::EXIST);
-            }
-            if last.is_directory && mode & TYPE != DIRECTORY {
-                return Err(missing(member, caller, last));
-            }
-            if is_device(mode) {
-                let made = member.make_device_at(caller, last.directory, last.name, mode, device);
-                return made.map(drop);
-            }
-            member.make_at(caller, last.directory, last.name, mode).map(drop)
+            member.make_last(caller, last, mode, device)
         })
     }
 
@@ -71,22 +59,7 @@ impl DenseFs {
     #[inline]
     pub fn remove_from(&self, base: Base, path: &Path, is_directory: bool) -> Result<(), Errno> {
         let what = if is_directory { Remove::Directory } else { Remove::Name };
-        self.with_last(base, path, |member, caller, last| {
-            if last.name.is_empty() {
-                return Err(if is_directory { Errno::BUSY } else { Errno::ISDIR });
-            }
-            if last.is_directory && !is_directory {
-                return Err(match member.stat_at(caller, last.directory, last.name) {
-                    Ok(stat) if !stat.mode.is_directory() => Errno::NOTDIR,
-                    // What is above the root is a directory, too.
-                    Ok(_) | Err(Errno::OUTSIDE) => Errno::ISDIR,
-                    Err(why) => why,
-                });
-            }
-            // Borrowed separately, as in `with_last`.
-            let directory = &last.directory;
-            member.remove_at(caller, directory, last.name, what)
-        })
+        self.with_last(base, path, |member, caller, last| member.remove_last(caller, last, what))
     }
 
     /// Renames a file or directory.
@@ -123,7 +96,7 @@ impl DenseFs {
                 let (mut from, mut to) = (LastName::unknown(), LastName::unknown());
                 old_base.find_last(member, caller, old, &mut from)?;
                 new_base.find_last(member, caller, new_name, &mut to)?;
-                rename_last(member, caller, &from, &to, how)
+                member.rename_last(caller, &from, &to, how)
             });
             if done.is_err() {
                 old_base.check_search_of_last(member, caller, old)?;
@@ -190,13 +163,7 @@ impl DenseFs {
                 let node = found()?;
                 let mut to = LastName::unknown();
                 new_base.find_last(member, caller, new_name, &mut to)?;
-                if to.name.is_empty() {
-                    return Err(Errno::EXIST);
-                }
-                if to.is_directory {
-                    return Err(missing(member, caller, &to));
-                }
-                member.link_at(caller, node, to.directory, to.name)
+                member.link_last(caller, node, &to)
             });
             if done.is_err() {
                 member.retry(found)?;
@@ -220,14 +187,7 @@ impl DenseFs {
     /// As symlinkat(2).
     pub fn make_link_from(&self, target: &Path, base: Base, path: &Path) -> Result<(), Errno> {
         self.with_last(base, path, |member, caller, last| {
-            if last.name.is_empty() || matches!(last.name, b"." | b"..") {
-                return Err(Errno::EXIST);
-            }
-            if last.is_directory {
-                return Err(missing(member, caller, last));
-            }
-            let target = target.as_os_str().as_bytes();
-            member.symlink_at(caller, last.directory, last.name, target).map(drop)
+            member.symlink_last(caller, last, target.as_os_str().as_bytes())
         })
     }
 
@@ -295,61 +255,4 @@ impl DenseFs {
             })
         })
     }
-}
-
-/// The error for a name with trailing slashes that is to be given to something other than a
-/// directory.
-pub(crate) fn missing(member: Core<'_>, caller: &Caller<'_>, last: &LastName<'_>) -> Errno {
-    match member.stat_at(caller, last.directory, last.name) {
-        // What is above the root is there, too.
-        Ok(_) | Err(Errno::OUTSIDE) => Errno::EXIST,
-        Err(why) => why,
-    }
-}
-
-/// Renames, for last names of any form.
-#[inline(never)]
-fn rename_last(
-    member: Core<'_>,
-    caller: &Caller<'_>,
-    from: &LastName<'_>,
-    to: &LastName<'_>,
-    how: Rename,
-) -> Result<(), Errno> {
-    let stays = |name: &[u8]| matches!(name, b"" | b"." | b"..");
-    if stays(from.name) {
-        return Err(Errno::BUSY);
-    }
-    if stays(to.name) {
-        return Err(if how.needs_vacancy() { Errno::EXIST } else { Errno::BUSY });
-    }
-    if from.is_directory || to.is_directory {
-        check_slashes(member, caller, from, to, how)?;
-    }
-    member.rename_at(caller, from.entry(), to.entry(), how)
-}
-
-/// Checks that names with trailing slashes are directories, where Linux checks that.
-fn check_slashes(
-    member: Core<'_>,
-    caller: &Caller<'_>,
-    from: &LastName<'_>,
-    to: &LastName<'_>,
-    how: Rename,
-) -> Result<(), Errno> {
-    let old = member.stat_at(caller, from.directory, from.name)?.mode;
-    let new = member.stat_at(caller, to.directory, to.name);
-    if new == Err(Errno::NOENT) && member.stat(to.directory)?.links == 0 {
-        return Err(Errno::NOENT);
-    }
-    match (how, new) {
-        (how, Ok(_)) if how.needs_vacancy() => return Err(Errno::EXIST),
-        (Rename::Exchange, Err(why)) | (_, Err(why @ Errno::NAMETOOLONG)) => return Err(why),
-        (Rename::Exchange, Ok(new)) if to.is_directory && !new.mode.is_directory() => {
-            return Err(Errno::NOTDIR);
-        }
-        _ => {}
-    }
-    let needs_directory = from.is_directory || (to.is_directory && how != Rename::Exchange);
-    if needs_directory && !old.is_directory() { Err(Errno::NOTDIR) } else { Ok(()) }
 }

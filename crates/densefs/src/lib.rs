@@ -78,5 +78,5 @@ pub use name::NAME_MAX;
 pub use seams::{Life, Seams};
 pub use tree::{
     EntryName, Follow, LastName, NewTime, NewTimes, Owner, PATH_MAX, Remove, Rename, Start, Stat,
-    Unclear, is_only_name,
+    Unclear, is_only_name, is_refused_unseen,
 };

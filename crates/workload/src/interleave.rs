@@ -163,37 +163,7 @@ mod tests {
     use user_code::{CodeShape, Loads, Order};
 
     use super::*;
-
-    /// Notes the operations as they come.
-    #[derive(Default)]
-    struct Diary {
-        lines: Vec<(char, u64, usize)>,
-        fails_at: Option<u64>,
-    }
-
-    impl Step for Diary {
-        fn before(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
-            self.lines.push(('b', index, slot));
-            Ok(())
-        }
-
-        fn timed(&mut self, index: u64, slot: usize) -> Result<u64, Fault> {
-            self.lines.push(('t', index, slot));
-            match self.fails_at {
-                Some(at) if at == index => Err(Fault::errno("call", rustix::io::Errno::IO)),
-                _ => Ok(1),
-            }
-        }
-
-        fn after(&mut self, index: u64, slot: usize) -> Result<(), Fault> {
-            self.lines.push(('a', index, slot));
-            Ok(())
-        }
-
-        fn explain(&self, fault: Fault, slot: usize) -> EngineError {
-            fault.into_error(format!("slot {slot}").as_ref())
-        }
-    }
+    use crate::run_loop::tests::Diary;
 
     fn interleaved(step: &mut Diary, stop: bool) -> Result<Option<Interleaved>, EngineError> {
         let shape = CodeShape {

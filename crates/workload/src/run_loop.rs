@@ -265,7 +265,7 @@ pub(crate) fn each_slot(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::cell::Cell;
 
     use measure::ManualClock;
@@ -274,9 +274,9 @@ mod tests {
 
     /// Records the calls made, and fails at one index if asked to.
     #[derive(Default)]
-    struct Diary {
-        lines: Vec<(char, u64, usize)>,
-        fails_at: Option<u64>,
+    pub(crate) struct Diary {
+        pub(crate) lines: Vec<(char, u64, usize)>,
+        pub(crate) fails_at: Option<u64>,
     }
 
     impl Step for Diary {

@@ -15,20 +15,6 @@ static const int at_flags[] = {0,             0, AT_SYMLINK_NOFOLLOW, AT_SYMLINK
                                AT_EMPTY_PATH, 1, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW};
 static const long parts_of_second[] = {0, 5, 999999999, 1000000000, UTIME_NOW, UTIME_OMIT, -1};
 
-void write_times(const struct stat stat[2], const struct timespec times[2]) {
-    for (int side = 0; side < 2; side++) {
-        int length = 0;
-        /* To follow a link is to access it. */
-        if (answer[side] != 0 || S_ISLNK(stat[side].st_mode)) return;
-        if (times[0].tv_nsec >= 0 && times[0].tv_nsec < 1000000000)
-            length = sprintf(text[side], "atime %ld.%ld ", (long)stat[side].st_atim.tv_sec,
-                             stat[side].st_atim.tv_nsec);
-        if (times[1].tv_nsec >= 0 && times[1].tv_nsec < 1000000000)
-            sprintf(text[side] + length, "mtime %ld.%ld", (long)stat[side].st_mtim.tv_sec,
-                    stat[side].st_mtim.tv_nsec);
-    }
-}
-
 static void set_times(void) {
     struct timespec times[2];
     struct stat stat[2];

@@ -88,19 +88,9 @@ impl Base {
         member.retry(|| {
             let mut last = LastName::unknown();
             self.find_last(member, caller, path, &mut last)?;
-            member.check_search(caller, last.directory)?;
-            // Of a name that is too long, this comes first as well.
-            let is_long = last.name.len() > densefs::NAME_MAX;
-            let is_removed = is_long && member.stat(last.directory)?.links == 0;
-            if is_removed { Err(Errno::NOENT) } else { Ok(()) }
+            member.check_search_of_last(caller, &last)
         })
     }
-}
-
-/// Whether a call may refuse a path for its last name alone, before it looks at the directory.
-fn is_refused_unseen(path: &[u8]) -> bool {
-    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-    matches!(name, b"" | b"." | b"..") || name.len() > densefs::NAME_MAX
 }
 
 /// An entry of a directory.
@@ -223,7 +213,7 @@ impl DenseFs {
                 base.find_last(member, caller, path, &mut last)?;
                 act(member, caller, &last)
             });
-            if done.is_err() && is_refused_unseen(path) {
+            if done.is_err() && densefs::is_refused_unseen(path) {
                 base.check_search_of_last(member, caller, path)?;
             }
             done

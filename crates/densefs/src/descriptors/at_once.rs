@@ -14,9 +14,6 @@ use crate::modes::{Caller, EXECUTE, FILE, Mode, SETGID, WRITE};
 use crate::name::Name;
 use crate::seams::Seams;
 
-/// Flags of open(2) for which there is more to do.
-const RARE: u32 = flags::PATH | flags::TEMPORARY | flags::DIRECTORY;
-
 /// Whether the caller may create files in a directory with this mode.
 #[cold]
 #[inline(never)]
@@ -36,7 +33,7 @@ impl<'a, S: Seams> Member<'a, S> {
         mode: u32,
     ) -> Option<u32> {
         let left = self.cells.get().checked_sub(2)?;
-        let is_usual = how & (flags::CREATE | RARE) == flags::CREATE;
+        let is_usual = how & (flags::CREATE | flags::RARE) == flags::CREATE;
         if !Self::IN_PLACE || !is_usual || self.is_unsettled() {
             return None;
         }

@@ -12,6 +12,8 @@ use crate::tree::{EntryName, FOLLOWED_MAX, Follow, LastName, MissingName, Reache
 
 /// The flags of open(2), with their values on Linux for x86-64.
 pub mod flags {
+    use crate::errno::Errno;
+
     /// The bits of the access mode: 0 for reading, [`WRITE`], or [`READ_WRITE`].
     pub const ACCESS: u32 = 3;
     /// For writing.
@@ -49,6 +51,32 @@ pub mod flags {
 
     /// Flags that the fast path does not handle.
     pub const NEED_CARE: u32 = CREATE | TEMPORARY | TRUNCATE | PATH;
+
+    /// Flags for which there is more to check.
+    pub(crate) const RARE: u32 = PATH | TEMPORARY | DIRECTORY;
+
+    /// The flags of open(2) without those that have no effect beside the others.
+    ///
+    /// # Errors
+    /// [`Errno::INVAL`] for flags that exclude each other.
+    #[inline]
+    pub fn usual(how: u32) -> Result<u32, Errno> {
+        if how & RARE == 0 || how & NEED_CARE == 0 { Ok(how) } else { usual_of_rare(how) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn usual_of_rare(how: u32) -> Result<u32, Errno> {
+        if how & PATH != 0 {
+            const KEPT: u32 = PATH | DIRECTORY | NO_FOLLOW | CLOSE_ON_EXEC;
+            return Ok(how & KEPT);
+        }
+        let (is_directory, creates) = (how & DIRECTORY != 0, how & CREATE != 0);
+        let is_temporary = how & TEMPORARY != 0;
+        let is_wrong =
+            is_directory && creates || is_temporary && (!is_directory || how & ACCESS == 0);
+        if is_wrong { Err(Errno::INVAL) } else { Ok(how) }
+    }
 }
 
 impl<'a, S: Seams> Member<'a, S> {

@@ -7,6 +7,7 @@
 
 mod attributes;
 mod glance;
+mod last_name;
 mod make;
 mod path;
 mod rename;
@@ -27,6 +28,7 @@ use crate::seams::Seams;
 
 pub use attributes::{NewTime, NewTimes, Owner};
 pub use glance::{Start, Unclear};
+pub use last_name::is_refused_unseen;
 pub use path::{Follow, LastName, is_only_name};
 pub(crate) use path::{MissingName, Reached};
 pub use rename::Rename;

@@ -154,9 +154,10 @@ Targets are those of survey: `fsprism survey --help` describes them.
 
 Examples:
   sudo fsprism run pollution tmpfs xfs densefs
-                                             what stat, create and reads cost the code around them
-  fsprism run pollution tmpfs --op rename --code 32k --data 4k..256k
-                                             by the size of the code's data
+                                             how much stat, create and read slow down the code
+                                             around them
+  fsprism run pollution . --op rename --code 32k --data 4k..256k
+                                             the same for rename here, by the size of the data
 ";
 
 pub(crate) const BONNIE_EXAMPLES: &str = "\

@@ -59,10 +59,11 @@ pub(crate) struct BuildOptions {
     /// Build the kernel here from Debian's source of this version; by default the newest
     #[arg(long, value_name = "VERSION", num_args = 0..=1, default_missing_value = "")]
     pub(crate) from_source: Option<String>,
-    /// Also build DenseFS as a module for the kernel, a packaged one
+    /// Also build DenseFS as a module for the kernel (packaged kernels only)
     #[arg(long)]
     pub(crate) densefs: bool,
-    /// How the module's code is laid out: plain, aligned, hinted or ordered
+    /// How the module's code is laid out: plain, aligned, hinted or ordered; each also has what
+    /// those before it have
     #[arg(long, value_name = "LAYOUT", default_value = "ordered", requires = "densefs")]
     pub(crate) densefs_layout: Layout,
     #[command(flatten)]

@@ -10,21 +10,23 @@ use crate::arguments::sizes::{self, SizeList};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of pollution")]
 pub(crate) struct PollutionArguments {
-    /// Bytes of instructions that the code executes in a round: 4k, 4k,32k or 4k..64k, which
-    /// doubles. By default, it has as many as of data, from 4k to 64k
+    /// Size of the code's instructions: 4k, a list (4k,32k), or a range that doubles (4k..64k).
+    /// Without --code and --data, instructions and data have the same size, from 4k to 64k; if only
+    /// one is given, the other is 4k
     #[arg(long, value_name = "SIZE", value_parser = sizes::doubling, conflicts_with = "resume")]
     code: Option<SizeList>,
-    /// Bytes of data that it accesses, likewise
+    /// Size of the data that the code reads, in the same form
     #[arg(long, value_name = "SIZE", value_parser = sizes::doubling, conflicts_with = "resume")]
     data: Option<SizeList>,
-    /// The operations, separated by commas: stat, create, read-4k, write-4k, unlink, rename, open,
-    /// open-close, stat-missing, mkdir, rmdir. By default the first three
+    /// Operations, separated by commas: stat, create, read-4k (the default is these three),
+    /// write-4k, unlink, rename, open, open-close, stat-missing, mkdir, rmdir
     #[arg(long = "op", value_name = "NAME", value_delimiter = ',', conflicts_with = "resume")]
     operations: Vec<String>,
-    /// Whether its lines follow each other shuffled (random, the default), or as they lie in memory
+    /// Order in which cache lines are executed and read: random (the default), which defeats
+    /// prefetching, or as they lie in memory
     #[arg(long, value_enum, conflicts_with = "resume")]
     lines: Option<GivenOrder>,
-    /// Whether each access to data needs the result of the one before (dependent, the default)
+    /// Whether each read of data has to wait for the one before (dependent, the default) or not
     #[arg(long, value_enum, conflicts_with = "resume")]
     accesses: Option<GivenAccesses>,
 }

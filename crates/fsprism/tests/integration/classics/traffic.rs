@@ -133,7 +133,7 @@ fn what_cannot_be_counted_is_refused_before_anything_is_timed() {
         ("run sprite-lfs --cache-traffic --file-size 64k,1m ramfs", "give one --file-size"),
         ("run sprite-lfs --cache-traffic --file-size 64m ramfs", "at most 96m together"),
         ("run sprite-lfs --cache-traffic .", "name a file system such as ext4"),
-        ("run sprite-lfs --cache-traffic --op stat ramfs", "--op is an option of footprint"),
+        ("run sprite-lfs --cache-traffic --op stat ramfs", "--op is an option of pollution and"),
         ("run sprite-lfs --cache l2=64k,32,8 .", "--cache-traffic"),
     ] {
         let refused = place.finish(place.fsprism(arguments));
