@@ -830,6 +830,10 @@ axis: string
  */
 curve: string
 /**
+ * Where the curve lies among others that together cover a plane, if it does.
+ */
+family?: (CurveFamily | null)
+/**
  * Title of the curve, for people.
  */
 title: string
@@ -839,6 +843,32 @@ title: string
 unit: string
 /**
  * Position of the point on the axis.
+ */
+value: number
+}
+/**
+ * The place of a curve among others that differ from it only in a second parameter, so that their
+ * points form a grid.
+ */
+export interface CurveFamily {
+/**
+ * The second parameter, in words.
+ */
+axis: string
+/**
+ * Name of the family, unique within the suite.
+ */
+family: string
+/**
+ * Title of the family, for people.
+ */
+title: string
+/**
+ * Its unit: `bytes` or `count`.
+ */
+unit: string
+/**
+ * The curve's position on this axis.
  */
 value: number
 }

@@ -75,8 +75,8 @@ pub use load::{
     LoadComparison, LoadCost, LoadMissing, LoadPart, LoadReport, LoadValidation, SurveyRanking,
 };
 pub use manifest::{
-    Ageing, Cell, ClockRecord, Conditions, CurvePoint, Least, Manifest, OfferedLoad, Order,
-    References, RunRecord, Skipped, Spacing, TargetRecord, Tool,
+    Ageing, Cell, ClockRecord, Conditions, CurveFamily, CurvePoint, Least, Manifest, OfferedLoad,
+    Order, References, RunRecord, Skipped, Spacing, TargetRecord, Tool,
 };
 pub use metric::{Better, MetricDefinition, StandardMetric};
 pub use neighbours::{Busy, Neighbours};

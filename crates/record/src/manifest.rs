@@ -399,4 +399,23 @@ pub struct CurvePoint {
     pub unit: String,
     /// Position of the point on the axis.
     pub value: f64,
+    /// Where the curve lies among others that together cover a plane, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<CurveFamily>,
+}
+
+/// The place of a curve among others that differ from it only in a second parameter, so that their
+/// points form a grid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurveFamily {
+    /// Name of the family, unique within the suite.
+    pub family: String,
+    /// Title of the family, for people.
+    pub title: String,
+    /// The second parameter, in words.
+    pub axis: String,
+    /// Its unit: `bytes` or `count`.
+    pub unit: String,
+    /// The curve's position on this axis.
+    pub value: f64,
 }

@@ -162,6 +162,7 @@ mod tests {
                 axis: "request size".to_owned(),
                 unit: "bytes".to_owned(),
                 value: (512_u64 << index) as f64,
+                family: None,
             }),
             ..Benchmark::from_workload(Workload::new(Operation::Read), FileSetKind::Data)
         };

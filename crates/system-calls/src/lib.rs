@@ -24,8 +24,8 @@ pub use processes::{
 pub use refused::refused_call;
 pub use signals::{end_by, leave_signals_to, stop_then_end};
 pub use trace::{
-    PendingCall, Traced, go_on, pending_call, read_memory, stay_stopped, stop_at, trace,
-    wait_for_traced,
+    PendingCall, Registers, Traced, go_on, pending_call, read_memory, stay_stopped, step_through,
+    stop_at, trace, wait_for_traced,
 };
 
 const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;

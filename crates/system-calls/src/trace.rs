@@ -2,11 +2,12 @@
 
 use std::io;
 use std::mem::{MaybeUninit, offset_of, size_of};
+use std::ops::ControlFlow;
 use std::ptr;
 
 use rustix::process::Pid;
 
-use crate::checked;
+use crate::{checked, fork};
 
 /// What has happened to a traced process or thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,16 +110,7 @@ pub fn stay_stopped(pid: Pid) -> io::Result<()> {
 /// # Errors
 /// The kernel's.
 pub fn pending_call(pid: Pid) -> io::Result<Option<PendingCall>> {
-    let mut registers = MaybeUninit::<libc::user_regs_struct>::uninit();
-    let into = registers.as_mut_ptr().cast();
-    // SAFETY: there is room for the registers.
-    let read = unsafe { ptrace(libc::PTRACE_GETREGS, pid, ptr::null_mut(), into) };
-    if is_dead(read) {
-        return Ok(None);
-    }
-    checked(read)?;
-    // SAFETY: the call has succeeded.
-    let registers = unsafe { registers.assume_init() };
+    let Some(registers) = registers(pid)? else { return Ok(None) };
     Ok(Some(PendingCall {
         number: registers.orig_rax,
         arguments: [
@@ -131,6 +123,81 @@ pub fn pending_call(pid: Pid) -> io::Result<Option<PendingCall>> {
         ],
         address: registers.rip,
     }))
+}
+
+/// What a processor's registers hold before an instruction, as far as anybody has asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registers {
+    /// Where the instruction is.
+    pub rip: u64,
+    /// The first argument of a call.
+    pub rdi: u64,
+}
+
+/// Executes `work` in a child, instruction by instruction; `each` learns what the registers hold
+/// before every one, and says whether to go on. The child is killed when it is not to, or when
+/// `work` is done.
+///
+/// `work` must not depend on locks or threads, which may be held or missing in the child.
+///
+/// # Errors
+/// If there can be no such child here.
+pub fn step_through(
+    work: impl FnOnce(),
+    mut each: impl FnMut(Registers) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let child = fork(|| {
+        // SAFETY: this command takes no pointers, and to stop harms nobody.
+        let traced = unsafe {
+            libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) == 0 && libc::raise(libc::SIGSTOP) == 0
+        };
+        if traced {
+            work();
+        }
+        i32::from(!traced)
+    })?;
+    let stepped = step(child, &mut each);
+    // SAFETY: a child of our own, which nobody else waits for, whatever has become of it.
+    unsafe {
+        libc::kill(child.as_raw_nonzero().get(), libc::SIGKILL);
+        libc::waitpid(child.as_raw_nonzero().get(), ptr::null_mut(), libc::__WALL);
+    }
+    stepped
+}
+
+/// Steps through a child that has asked to be traced.
+fn step(child: Pid, each: &mut impl FnMut(Registers) -> ControlFlow<()>) -> io::Result<()> {
+    let pid = child.as_raw_nonzero().get();
+    let mut has_begun = false;
+    loop {
+        let mut status = 0;
+        // SAFETY: there is room for the status.
+        checked(unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL) })?;
+        if !libc::WIFSTOPPED(status) {
+            let is_done = has_begun && libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0;
+            return if is_done { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) };
+        }
+        let signal = match libc::WSTOPSIG(status) {
+            libc::SIGTRAP => 0,
+            libc::SIGSTOP if !has_begun => {
+                let options = ptr::without_provenance_mut(libc::PTRACE_O_EXITKILL as usize);
+                // SAFETY: this command takes no pointers.
+                let set =
+                    unsafe { ptrace(libc::PTRACE_SETOPTIONS, child, ptr::null_mut(), options) };
+                checked(set)?;
+                0
+            }
+            other => other,
+        };
+        has_begun = true;
+        let Some(registers) = registers(child)? else { continue };
+        if each(Registers { rip: registers.rip, rdi: registers.rdi }).is_break() {
+            return Ok(());
+        }
+        let signal = ptr::without_provenance_mut(signal.unsigned_abs() as usize);
+        // SAFETY: this command takes no pointers.
+        unless_dead(unsafe { ptrace(libc::PTRACE_SINGLESTEP, child, ptr::null_mut(), signal) })?;
+    }
 }
 
 /// From now on, these system calls stop this process and its descendants, and fail where nobody
@@ -195,6 +262,20 @@ pub fn read_memory(pid: Pid, address: u64, into: &mut [u8]) -> usize {
     // SAFETY: there is room for what is read.
     let read = unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(read).unwrap_or(0)
+}
+
+/// The registers of a process that is stopped; `None` if it has been killed meanwhile.
+fn registers(pid: Pid) -> io::Result<Option<libc::user_regs_struct>> {
+    let mut registers = MaybeUninit::<libc::user_regs_struct>::uninit();
+    let into = registers.as_mut_ptr().cast();
+    // SAFETY: there is room for the registers.
+    let read = unsafe { ptrace(libc::PTRACE_GETREGS, pid, ptr::null_mut(), into) };
+    if is_dead(read) {
+        return Ok(None);
+    }
+    checked(read)?;
+    // SAFETY: the call has succeeded.
+    Ok(Some(unsafe { registers.assume_init() }))
 }
 
 /// # Safety

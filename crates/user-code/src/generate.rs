@@ -41,6 +41,20 @@ pub(crate) struct Generated {
     pub(crate) instructions: u64,
 }
 
+/// `mov (%rdi),%rdi`
+const DEPENDENT_LOAD: [u8; 3] = [0x48, 0x8b, 0x3f];
+/// `mov distance(%rdi),%eax`, before the distance.
+const INDEPENDENT_LOAD: [u8; 2] = [0x8b, 0x87];
+
+/// How far from where `rdi` points the instruction that begins here loads from, if it is a load.
+pub(crate) fn load_at(code: &[u8]) -> Option<u64> {
+    if code.starts_with(&DEPENDENT_LOAD) {
+        return Some(0);
+    }
+    let distance = code.strip_prefix(&INDEPENDENT_LOAD)?.first_chunk()?;
+    Some(u64::from(u32::from_le_bytes(*distance)))
+}
+
 /// Generates code for these passes.
 pub(crate) fn code(shape: &CodeShape, passes: &Passes, random: &mut Random) -> Generated {
     let lines = shape.code_lines;
@@ -53,12 +67,10 @@ pub(crate) fn code(shape: &CodeShape, passes: &Passes, random: &mut Random) -> G
         let mut code = Line::default();
         for load in loads_until(line)..loads_until(line + 1) {
             match shape.loads {
-                // mov (%rdi),%rdi
-                Loads::Dependent => code.add(&[0x48, 0x8b, 0x3f]),
+                Loads::Dependent => code.add(&DEPENDENT_LOAD),
                 Loads::Independent => {
                     let target = targets[load % targets.len()];
-                    // mov target(%rdi),%eax
-                    code.add_with(&[0x8b, 0x87], target << LINE_SHIFT);
+                    code.add_with(&INDEPENDENT_LOAD, target << LINE_SHIFT);
                 }
             }
         }

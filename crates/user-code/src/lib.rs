@@ -27,6 +27,8 @@
 mod generate;
 mod memory;
 mod shape;
+mod steps;
 
 pub use memory::UserCode;
 pub use shape::{CodeError, CodeShape, LINE_BYTES, Loads, Order, Work};
+pub use steps::Touched;

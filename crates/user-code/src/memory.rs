@@ -3,6 +3,7 @@
 
 use std::arch::asm;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr::{self, NonNull};
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
@@ -78,6 +79,23 @@ impl UserCode {
         Work { loads: loads * count, instructions, passes: count }
     }
 
+    /// The bytes of the code.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        let Mapping { start, bytes } = self.code;
+        // SAFETY: the mapping can be read, lives as long as `self`, and is not written to any more.
+        unsafe { std::slice::from_raw_parts(start.as_ptr().cast(), bytes) }
+    }
+
+    /// Where the code lies.
+    pub(crate) fn code_addresses(&self) -> Range<u64> {
+        self.code.addresses()
+    }
+
+    /// Where the data lie.
+    pub(crate) fn data_addresses(&self) -> Range<u64> {
+        self.data.addresses()
+    }
+
     /// Executes one round.
     #[inline(always)]
     pub fn run(&self) {
@@ -124,6 +142,11 @@ impl Mapping {
         let start = unsafe { mmap_anonymous(ptr::null_mut(), bytes, protection, flags) };
         let start = NonNull::new(start.map_err(CodeError::NoMemory)?);
         Ok(Self { start: start.expect("the kernel maps nothing at address 0"), bytes })
+    }
+
+    fn addresses(&self) -> Range<u64> {
+        let start = self.start.as_ptr().addr() as u64;
+        start..start + self.bytes as u64
     }
 
     /// Writes to it. It must not be executable yet.

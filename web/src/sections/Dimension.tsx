@@ -22,6 +22,7 @@ import { colourOf, useView, type View } from "../view";
 import { CurveCharts } from "./CurveCharts";
 import { Fold } from "./Fold";
 import { Observations } from "./Observations";
+import { Planes } from "./Planes";
 import { CellWarnings } from "./Warnings";
 
 /** The most groups in one chart: nobody compares what is longer than a screen. */
@@ -44,6 +45,7 @@ export function DimensionSection({ dimension }: { dimension: Dimension }) {
           {() => <AbsoluteCharts benchmarks={single} dimension={dimension} />}
         </Fold>
       )}
+      <Planes curves={curves} />
       {curves.length > 0 && (
         <div class="pair">
           {curves.map((curve) => (

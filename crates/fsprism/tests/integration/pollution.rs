@@ -34,6 +34,13 @@ fn code_is_timed_alone_and_beside_calls_of_each_kind() {
         let loads = parameters["loads_per_round"].as_u64().expect("a number");
         let code_lines = parameters["code_lines"].as_u64().expect("a number");
         assert!((128..=256).contains(&loads) && [2, 64].contains(&code_lines), "{cell}");
+        // A round was executed instruction by instruction, if a child can be traced here.
+        for (asked, found) in
+            [("code_lines", "code_lines_executed"), ("data_lines", "data_lines_accessed")]
+        {
+            let found = &parameters[found];
+            assert!(found.is_null() || *found == parameters[asked], "{cell}");
+        }
     }
 }
 

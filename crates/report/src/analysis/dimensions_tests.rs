@@ -33,6 +33,7 @@ fn point(curve: &str, value: f64) -> Option<CurvePoint> {
         axis: "request size".to_owned(),
         unit: "bytes".to_owned(),
         value,
+        family: None,
     })
 }
 

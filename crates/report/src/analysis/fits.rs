@@ -173,6 +173,7 @@ mod tests {
             axis: axis.to_owned(),
             unit: "count".to_owned(),
             value,
+            family: None,
         }
     }
 

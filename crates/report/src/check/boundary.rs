@@ -195,6 +195,7 @@ mod tests {
                         axis: "working set".to_owned(),
                         unit: "bytes".to_owned(),
                         value: bytes as f64,
+                        family: None,
                     });
                 });
             }

@@ -236,6 +236,7 @@ mod tests {
                     axis: "request size".to_owned(),
                     unit: "bytes".to_owned(),
                     value: *value,
+                    family: None,
                 });
             }
         }

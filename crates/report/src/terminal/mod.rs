@@ -21,6 +21,7 @@ mod machine;
 mod names;
 mod observed;
 mod other_metrics;
+mod plane;
 mod policies;
 mod prose;
 mod ranking;

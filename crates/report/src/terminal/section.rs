@@ -12,7 +12,8 @@ use super::curve::Curve;
 use super::ranking::Ranking;
 use super::text::Page;
 use super::{
-    beside, curve, durable, footprint, observed, other_metrics, policies, sentence, speed_up, table,
+    beside, curve, durable, footprint, observed, other_metrics, plane, policies, sentence,
+    speed_up, table,
 };
 
 /// All sections.
@@ -45,6 +46,7 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
             other_metrics::render(page, &groups);
         }
         let curves = curve::curves(&points);
+        plane::render(page, &curves);
         curves.iter().for_each(|curve| curve::render(page, document, curve));
         let last = curves.iter().map(Curve::last_point);
         let over_time = last.filter(|cells| cells.iter().any(|cell| observed::is_over_time(cell)));

@@ -115,6 +115,7 @@ impl WalkFigure {
             axis: "array".to_owned(),
             unit: "bytes".to_owned(),
             value: bytes as f64,
+            family: None,
         }
     }
 }

@@ -82,6 +82,7 @@ pub(super) fn benchmarks<O, S: Sequence + 'static>(
                 axis: "file".to_owned(),
                 unit: "bytes".to_owned(),
                 value: bytes as f64,
+                family: None,
             };
             Benchmark {
                 name: format!("{}-{bytes}", point.curve),

@@ -33,6 +33,7 @@ impl Curve<'_> {
                 axis: self.axis.to_owned(),
                 unit: self.unit.to_owned(),
                 value: value as f64,
+                family: None,
             };
             let made = benchmark(value);
             Benchmark {

@@ -7,6 +7,7 @@
 //! section 4 and figure 4.
 
 mod figures;
+mod followed;
 mod operations;
 
 use std::collections::BTreeMap;
@@ -14,8 +15,8 @@ use std::time::Duration;
 
 use measure::Clock;
 use record::{
-    CacheState, CodeFootprints, CurvePoint, Dimension, LineOrder, LoadDependence, MetricDefinition,
-    PollutionOptions,
+    CacheState, CodeFootprints, CurveFamily, CurvePoint, Dimension, LineOrder, LoadDependence,
+    MetricDefinition, PollutionOptions,
 };
 use runner::Failure;
 use serde_json::{Value, json};
@@ -165,7 +166,17 @@ fn with_footprints(
                     code_bytes.iter().map(|&code| one(code, data)).collect();
                 let name = format!("{name}-data-{data}");
                 let title = format!("{around}, with {} of data", of(data));
-                Ok(curve(&name, &title, "instructions", code_bytes, made?))
+                let mut made = curve(&name, &title, "instructions", code_bytes, made?);
+                for point in made.iter_mut().filter_map(|one| one.curve.as_mut()) {
+                    point.family = (data_bytes.len() > 1).then(|| CurveFamily {
+                        family: operation.name.to_owned(),
+                        title: around.clone(),
+                        axis: "data".to_owned(),
+                        unit: "bytes".to_owned(),
+                        value: data as f64,
+                    });
+                }
+                Ok(made)
             };
             let curves: Result<Vec<_>, _> = data_bytes.iter().map(with).collect();
             Ok(curves?.concat())
@@ -196,6 +207,7 @@ fn curve(
             axis: axis.to_owned(),
             unit: "bytes".to_owned(),
             value: bytes as f64,
+            family: None,
         };
         Benchmark {
             dimension: Dimension::Pollution,
@@ -253,7 +265,12 @@ impl Experiment for Polluted {
             ("rounds_per_stretch", json!(ROUNDS)),
             ("threads", json!(1)),
         ];
-        all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        let touched = followed::followed(&self.shape).into_iter().flat_map(|touched| {
+            let lines = [touched.code_lines, touched.data_lines];
+            ["code_lines_executed", "data_lines_accessed"].into_iter().zip(lines.map(Value::from))
+        });
+        let all = all.into_iter().chain(touched);
+        all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     fn working_set_bytes(&self) -> Option<u64> {
@@ -277,7 +294,8 @@ impl Experiment for Polluted {
     }
 
     fn check(&self, _live: &LiveTarget) -> Result<(), String> {
-        UserCode::nothing().map(drop).map_err(|why| why.to_string())
+        UserCode::nothing().map_err(|why| why.to_string())?;
+        followed::check(&self.shape)
     }
 
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {

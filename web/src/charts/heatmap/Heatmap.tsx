@@ -34,6 +34,8 @@ export interface HeatmapProps extends Matrix {
   never?: string;
   palette?: Palette;
   scale?: "log" | "linear";
+  /** The values at the ends of the palette; by default those of this map. */
+  range?: { least: number; most: number };
   height?: number;
 }
 
@@ -45,11 +47,11 @@ export function Heatmap(props: HeatmapProps) {
   const [selected, setSelected] = useState<Cell | null>(null);
   const [width, setWidth] = useState(0);
   const isLog = props.scale !== "linear";
-  const { label, format, never } = props;
-  const scale = useMemo(
-    () => scaleOf(values, { palette, first: firstOn[theme.name], isLog, label, format, never }),
-    [values, theme, palette, isLog, label, format, never],
-  );
+  const { label, format, never, range } = props;
+  const scale = useMemo(() => {
+    const rest = { palette, first: firstOn[theme.name], isLog, label, format, never };
+    return { ...scaleOf(values, rest), ...range };
+  }, [values, theme, palette, isLog, label, format, never, range?.least, range?.most]);
   const bitmap = useMemo(
     () => heatmapBitmap(matrix, scale, theme),
     [values, columns.cells, rows.cells, scale, theme],

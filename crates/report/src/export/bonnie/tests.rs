@@ -144,6 +144,7 @@ fn each_size_of_the_file_has_a_line_of_its_own() {
                 axis: "file".to_owned(),
                 unit: "bytes".to_owned(),
                 value: bytes.into(),
+                family: None,
             };
             sample.change(&name, |cell| cell.curve = Some(point.clone()));
         }

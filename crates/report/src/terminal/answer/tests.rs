@@ -221,7 +221,7 @@ fn one_target_without_times_has_its_figures() {
         cell.metrics[0].better = Better::Higher;
         let curve = format!("curve {}", at % 2);
         let (title, axis, unit) = (curve.clone(), "size".to_owned(), "bytes".to_owned());
-        cell.curve = Some(CurvePoint { curve, title, axis, unit, value: at as f64 });
+        cell.curve = Some(CurvePoint { curve, title, axis, unit, value: at as f64, family: None });
     }
     let options = Options { width: 80, colour: false };
     let text = render_answer(&document, Path::new("run"), None, &options);

@@ -13,6 +13,7 @@ fn cell(benchmark: &str, metric: MetricDefinition, size: Option<f64>) -> Cell {
         axis: "file size".to_owned(),
         unit: "bytes".to_owned(),
         value,
+        family: None,
     });
     Cell {
         target: "ext2".to_owned(),
