@@ -53,6 +53,13 @@ pub enum StudyError {
         /// The trace.
         path: PathBuf,
     },
+    /// No operation was traced often enough.
+    #[error("{} has no operation that was traced at least twice, which it takes to find out what \
+        each leaves for the next: trace again with more repetitions", path.display())]
+    NotRepeated {
+        /// The trace.
+        path: PathBuf,
+    },
     /// The trace does not contain this operation.
     #[error("{} has no operation `{asked}`: give --op one of {}", path.display(), known.join(", "))]
     NoOperation {

@@ -4,13 +4,15 @@
 //! [`regions`] computes the figures of every repetition, and [`operation_stacks`] the means of
 //! coarse-grained stacks. A [`Studied`] is one trace with its description, of which the most
 //! typical repetition of each operation is kept whole: the lines it touched, and how simulated
-//! caches fared. [`caches_of_run`] says which caches those are.
+//! caches fared. [`polluted`] puts code of a program between the operations of a trace, and counts what
+//! it misses. [`caches_of_run`] says which caches are simulated.
 
 #![forbid(unsafe_code)]
 
 mod choice;
 mod error;
 mod operation_stacks;
+mod polluted;
 mod recorded_caches;
 mod regions;
 mod repetition;
@@ -24,6 +26,7 @@ mod weight;
 
 pub use error::StudyError;
 pub use operation_stacks::{OperationStacks, TraceStacks, operation_stacks};
+pub use polluted::{CodeBetween, PollutedOperation, PollutedRounds, PollutedTrace, polluted};
 pub use recorded_caches::{RecordedCachesError, caches_of, caches_of_run, recorded};
 pub use regions::{RegionFigures, regions};
 pub use repetition::Repetition;

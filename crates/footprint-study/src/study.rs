@@ -174,7 +174,10 @@ impl Studied {
 /// no description either; for a program, names are then looked up in the files that it had mapped,
 /// which may still exist.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
-fn description_of(path: &Path, scope: Scope) -> Result<(Description, Option<String>), StudyError> {
+pub(crate) fn description_of(
+    path: &Path,
+    scope: Scope,
+) -> Result<(Description, Option<String>), StudyError> {
     let without = |why: String| Ok((Description::default(), Some(why)));
     match footprint_symbols::read_description(path) {
         Ok(Some(mut description)) => {
@@ -213,7 +216,7 @@ fn name_executions(
 }
 
 /// The names of the target and the operation.
-fn names_of(description: &Description, region: Region, path: &Path) -> (String, String) {
+pub(crate) fn names_of(description: &Description, region: Region, path: &Path) -> (String, String) {
     let find = |named: &[NumberedName], number: u16| {
         named.iter().find(|named| named.number == number).map(|named| named.name.clone())
     };

@@ -9,12 +9,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod accesses;
 pub mod cachemap;
 pub mod categories;
 pub mod cgstacks;
 pub mod description;
 pub mod diff;
 mod hash;
+mod line_runs;
 pub mod regions;
 pub mod simulated;
 pub mod touched;

@@ -13,6 +13,7 @@ use footprint_trace::event::AccessKind;
 use footprint_trace::header::Scope;
 
 use crate::hash::BuildMix;
+use crate::line_runs::{LineRun, LineRuns};
 use caches::{Access, Hierarchy, Purpose, Report, Simulation};
 
 use crate::trace::{Code, Completeness, Observer, Region, StackId, StackTree, Step, Touch};
@@ -73,27 +74,10 @@ pub struct CacheSimulator {
     /// The misses of each level that are already included in `missed`.
     noted: Vec<u64>,
     places: HashMap<(StackId, BlockId), usize, BuildMix>,
-    runs: Runs,
+    runs: LineRuns,
     outcomes: Vec<CacheOutcome>,
     /// The last stack, and whether its context counts.
     latest: (StackId, bool),
-}
-
-/// The instruction fetches of each block, split at cache line boundaries.
-#[derive(Clone, Debug, Default)]
-struct Runs {
-    all: Vec<LineRun>,
-    /// Range of each block's runs in `all`.
-    of_block: Vec<Option<(u32, u32)>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct LineRun {
-    address: u64,
-    /// Number of instructions within the line; 0 for one that straddles two lines.
-    fetches: u32,
-    /// Size of the straddling instruction.
-    bytes: u32,
 }
 
 impl CacheSimulator {
@@ -109,7 +93,7 @@ impl CacheSimulator {
             missed: Vec::new(),
             noted: Vec::new(),
             places: HashMap::default(),
-            runs: Runs::default(),
+            runs: LineRuns::default(),
             outcomes: Vec::new(),
             latest: (StackId(u32::MAX), false),
         }
@@ -136,7 +120,7 @@ impl CacheSimulator {
 
     /// Calls `look_up`, and attributes any misses to the step.
     #[inline]
-    fn watch(&mut self, step: &Step<'_>, look_up: impl FnOnce(&mut Simulation, &Runs)) {
+    fn watch(&mut self, step: &Step<'_>, look_up: impl FnOnce(&mut Simulation, &LineRuns)) {
         let before = self.simulation.missed();
         look_up(&mut self.simulation, &self.runs);
         if self.simulation.missed() != before {
@@ -169,36 +153,6 @@ impl CacheSimulator {
     }
 }
 
-impl Runs {
-    /// Splits a new block into runs, for cache lines of this size.
-    fn cut(&mut self, code: &Code, step: &Step<'_>, line_bytes: u64) {
-        let at = step.id.0 as usize;
-        if self.of_block.len() <= at {
-            self.of_block.resize(at + 1, None);
-        }
-        let start = self.all.len();
-        for (address, length) in code.instructions(step.block) {
-            let bytes = u32::from(length);
-            let line = address / line_bytes;
-            let is_within = (address + u64::from(bytes) - 1) / line_bytes == line;
-            match self.all[start..].last_mut() {
-                Some(run) if is_within && run.fetches > 0 && run.address / line_bytes == line => {
-                    run.fetches += 1;
-                }
-                _ => self.all.push(LineRun { address, fetches: u32::from(is_within), bytes }),
-            }
-        }
-        let index = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        self.of_block[at] = Some((index(start), index(self.all.len())));
-    }
-
-    #[inline]
-    fn get(&self, block: BlockId) -> Option<&[LineRun]> {
-        let (start, end) = (*self.of_block.get(block.0 as usize)?)?;
-        Some(&self.all[start as usize..end as usize])
-    }
-}
-
 impl Observer for CacheSimulator {
     fn begin(&mut self, vcpu: u32, region: Region) {
         if self.region == Some(region) {
@@ -221,10 +175,8 @@ impl Observer for CacheSimulator {
         if !self.counts(stacks, step.stack) {
             return;
         }
-        if self.runs.get(step.id).is_none() {
-            let line_bytes = self.simulation.instruction_line_bytes().unwrap_or(u32::MAX);
-            self.runs.cut(code, &step, u64::from(line_bytes));
-        }
+        let line_bytes = self.simulation.instruction_line_bytes().unwrap_or(u32::MAX);
+        self.runs.cut(code, &step, u64::from(line_bytes));
         self.watch(&step, |simulation, runs| {
             for &LineRun { address, fetches, bytes } in runs.get(step.id).unwrap_or_default() {
                 if fetches > 0 {

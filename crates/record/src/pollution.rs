@@ -31,6 +31,20 @@ pub enum CodeFootprints {
     },
 }
 
+impl CodeFootprints {
+    /// Bytes of instructions, and of data, of each code.
+    #[must_use]
+    pub fn pairs(&self) -> Vec<(u64, u64)> {
+        match self {
+            Self::Equal(bytes) => bytes.iter().map(|&both| (both, both)).collect(),
+            Self::Each { code_bytes, data_bytes } => {
+                let with = |&data: &u64| code_bytes.iter().map(move |&code| (code, data));
+                data_bytes.iter().flat_map(with).collect()
+            }
+        }
+    }
+}
+
 /// An order of cache lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -8,6 +8,8 @@
 //!
 //! `rax`, `rdx`, `rsi`, `r8` and `r9` are changed.
 
+use std::ops::Range;
+
 use crate::shape::{CodeShape, LINE_BYTES, Loads, Order, Passes};
 
 /// Arithmetic between the loads, in four chains: `lea 1(%reg),%reg`.
@@ -55,17 +57,37 @@ pub(crate) fn load_at(code: &[u8]) -> Option<u64> {
     Some(u64::from(u32::from_le_bytes(*distance)))
 }
 
+/// In which order a pass executes lines, and loads from the lines of its data.
+pub(crate) struct Orders {
+    /// The lines of code.
+    pub(crate) places: Vec<u32>,
+    /// The lines that independent loads access, from where a pass begins.
+    pub(crate) targets: Vec<u32>,
+}
+
+impl Orders {
+    /// Chooses them.
+    pub(crate) fn new(shape: &CodeShape, passes: &Passes, random: &mut Random) -> Self {
+        let places = order(shape.order, shape.code_lines, random);
+        let targets = order(shape.order, passes.loads.min(shape.data_lines), random);
+        Self { places, targets }
+    }
+
+    /// The loads in a line of code, by number.
+    pub(crate) fn loads(&self, passes: &Passes, line: usize) -> Range<usize> {
+        let until = |line: usize| line * passes.loads as usize / self.places.len();
+        until(line)..until(line + 1)
+    }
+}
+
 /// Generates code for these passes.
-pub(crate) fn code(shape: &CodeShape, passes: &Passes, random: &mut Random) -> Generated {
-    let lines = shape.code_lines;
-    let places = order(shape.order, lines, random);
-    let targets = order(shape.order, passes.loads.min(shape.data_lines), random);
-    let mut bytes = vec![TRAP; lines as usize * LINE_BYTES];
+pub(crate) fn code(shape: &CodeShape, passes: &Passes, orders: &Orders) -> Generated {
+    let Orders { places, targets } = orders;
+    let mut bytes = vec![TRAP; places.len() * LINE_BYTES];
     let mut instructions = 0;
-    let loads_until = |line: usize| line * passes.loads as usize / places.len();
     for (line, &place) in places.iter().enumerate() {
         let mut code = Line::default();
-        for load in loads_until(line)..loads_until(line + 1) {
+        for load in orders.loads(passes, line) {
             match shape.loads {
                 Loads::Dependent => code.add(&DEPENDENT_LOAD),
                 Loads::Independent => {
@@ -90,9 +112,13 @@ pub(crate) fn code(shape: &CodeShape, passes: &Passes, random: &mut Random) -> G
     Generated { bytes, instructions }
 }
 
-/// For each line of data, where the next one begins that a dependent load accesses, in bytes.
-pub(crate) fn chain(shape: &CodeShape, random: &mut Random) -> Vec<usize> {
-    let places = order(shape.order, shape.data_lines, random);
+/// In which order dependent loads access the lines of data.
+pub(crate) fn chain(shape: &CodeShape, random: &mut Random) -> Vec<u32> {
+    order(shape.order, shape.data_lines, random)
+}
+
+/// For each line of data, where the next one of a chain begins, in bytes.
+pub(crate) fn nexts(places: &[u32]) -> Vec<usize> {
     let mut nexts = vec![0; places.len()];
     let after = places.iter().cycle().skip(1);
     for (&place, &next) in places.iter().zip(after) {
@@ -200,7 +226,8 @@ mod tests {
             for loads in [Loads::Independent, Loads::Dependent] {
                 for (code_lines, data_lines) in [(1, 1), (1, 6), (1, 40), (5, 3), (64, 1024)] {
                     let shape = CodeShape { code_lines, data_lines, order, loads };
-                    let made = code(&shape, &shape.passes(), &mut Random(7));
+                    let passes = shape.passes();
+                    let made = code(&shape, &passes, &Orders::new(&shape, &passes, &mut Random(7)));
                     assert_eq!(made.bytes.len(), code_lines as usize * LINE_BYTES);
                     // Nothing is left out, so no line ends in traps.
                     let ends = made.bytes.chunks(LINE_BYTES).map(|line| line[LINE_BYTES - 1]);
@@ -218,7 +245,7 @@ mod tests {
             order: Order::Random,
             loads: Loads::Dependent,
         };
-        let nexts = chain(&shape, &mut Random(3));
+        let nexts = nexts(&chain(&shape, &mut Random(3)));
         let (mut at, mut seen) = (0, vec![false; 100]);
         for _ in 0..100 {
             assert!(!std::mem::replace(&mut seen[at], true));

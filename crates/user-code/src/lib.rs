@@ -28,7 +28,9 @@ mod generate;
 mod memory;
 mod shape;
 mod steps;
+mod uses;
 
 pub use memory::UserCode;
 pub use shape::{CodeError, CodeShape, LINE_BYTES, Loads, Order, Work};
 pub use steps::Touched;
+pub use uses::LineUse;

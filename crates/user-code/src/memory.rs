@@ -8,7 +8,7 @@ use std::ptr::{self, NonNull};
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
-use crate::generate::{self, Random};
+use crate::generate::{self, Orders, Random};
 use crate::shape::{CodeError, CodeShape, LINE_BYTES, Loads, Passes, Work};
 
 /// Code and its data, each from the beginning of a page on. What a round needs to know of them is
@@ -30,10 +30,11 @@ impl UserCode {
     pub fn new(shape: &CodeShape, seed: u64) -> Result<Self, CodeError> {
         shape.check()?;
         let (passes, mut random) = (shape.passes(), Random(seed));
-        let generated = generate::code(shape, &passes, &mut random);
+        let orders = Orders::new(shape, &passes, &mut random);
+        let generated = generate::code(shape, &passes, &orders);
         let (bytes, instructions) = (generated.bytes, generated.instructions);
         let made = Self::with_code(&bytes, shape.data_lines as usize, passes, instructions)?;
-        let nexts = generate::chain(shape, &mut random);
+        let nexts = generate::nexts(&generate::chain(shape, &mut random));
         for (line, next) in nexts.into_iter().enumerate() {
             let pointer = match shape.loads {
                 Loads::Dependent => made.data.start.as_ptr().expose_provenance() + next,

@@ -7,6 +7,7 @@ use std::ops::{ControlFlow, Range};
 use crate::generate;
 use crate::memory::UserCode;
 use crate::shape::LINE_BYTES;
+use crate::uses::LineUse;
 
 /// What a round has touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,8 +30,6 @@ struct Follower<'a> {
     code: Range<u64>,
     data: Range<u64>,
     touched: Touched,
-    code_lines: HashSet<u64>,
-    data_lines: HashSet<u64>,
 }
 
 impl UserCode {
@@ -40,44 +39,59 @@ impl UserCode {
     /// # Errors
     /// If no child can be executed so here.
     pub fn follow(&self) -> io::Result<Touched> {
+        let (mut code_lines, mut data_lines) = (HashSet::new(), HashSet::new());
+        let touched = self.follow_uses(|used| {
+            match used {
+                LineUse::Code(line) => code_lines.insert(line),
+                LineUse::Data(line) => data_lines.insert(line),
+            };
+        })?;
+        Ok(Touched { code_lines: code_lines.len(), data_lines: data_lines.len(), ..touched })
+    }
+
+    /// The same, with each use of a line in order; lines are not counted.
+    pub(crate) fn follow_uses(&self, mut each: impl FnMut(LineUse)) -> io::Result<Touched> {
         let mut follower = Follower {
             bytes: self.bytes(),
             code: self.code_addresses(),
             data: self.data_addresses(),
             touched: Touched::default(),
-            code_lines: HashSet::new(),
-            data_lines: HashSet::new(),
         };
-        let each = |registers: system_calls::Registers| follower.see(registers.rip, registers.rdi);
-        system_calls::step_through(|| self.run(), each)?;
-        let (code_lines, data_lines) = (follower.code_lines.len(), follower.data_lines.len());
-        Ok(Touched { code_lines, data_lines, ..follower.touched })
+        let see = |registers: system_calls::Registers| {
+            follower.see(registers.rip, registers.rdi, &mut each)
+        };
+        system_calls::step_through(|| self.run(), see)?;
+        Ok(follower.touched)
     }
 }
 
 impl Follower<'_> {
     /// An instruction is about to be executed. After the last one of the code, nothing else counts.
-    fn see(&mut self, at: u64, data: u64) -> ControlFlow<()> {
-        const LINE: u64 = LINE_BYTES as u64;
+    fn see(&mut self, at: u64, data: u64, each: &mut impl FnMut(LineUse)) -> ControlFlow<()> {
         if !self.code.contains(&at) {
             let has_left = self.touched.instructions > 0;
             return if has_left { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         }
         self.touched.instructions += 1;
-        self.code_lines.insert(at / LINE);
+        each(LineUse::Code(line(at - self.code.start)));
         let place = usize::try_from(at - self.code.start).unwrap_or(usize::MAX);
         let loaded = generate::load_at(self.bytes.get(place..).unwrap_or_default());
         if let Some(distance) = loaded {
             let address = data + distance;
             self.touched.loads += 1;
             if self.data.contains(&address) {
-                self.data_lines.insert(address / LINE);
+                each(LineUse::Data(line(address - self.data.start)));
             } else {
                 self.touched.loads_elsewhere += 1;
             }
         }
         ControlFlow::Continue(())
     }
+}
+
+/// The line that so many bytes lead to.
+fn line(bytes: u64) -> u32 {
+    u32::try_from(bytes / LINE_BYTES as u64).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

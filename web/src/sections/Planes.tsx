@@ -1,5 +1,5 @@
-// Curves that differ in a second parameter form a plane: a heat map for each side, all with the same
-// colours.
+// Curves that differ in a second parameter form a plane: a heat map for each side, all with the
+// same colours.
 
 import { Heatmap } from "../charts/heatmap/Heatmap";
 import type { CellAxis, Matrix } from "../charts/heatmap/heatmap";

@@ -14,6 +14,7 @@ use textual::list;
 use crate::arguments::analysis::AnswerOptions;
 use crate::arguments::footprint_values::{self as given, CacheArgument};
 use crate::arguments::guests::{GuestKernel, InGuests};
+use crate::arguments::pollution::PollutedOptions;
 use crate::arguments::values;
 
 const MODEL_EXAMPLES: &str = "\
@@ -117,6 +118,21 @@ Examples:
   fsprism footprint diff before/footprint after/footprint --format json
 ";
 
+const POLLUTION_EXAMPLES: &str = "\
+Rounds of code with a known footprint, as run pollution times it, are put between
+the repetitions of a traced operation. The lines that a round then misses, and
+does not miss when no operation comes between, are what the operation cost it.
+
+Examples:
+  fsprism footprint pollution run/footprint --op create
+  fsprism footprint pollution run/footprint --code 4k..64k --data 4k..64k \\
+      --op stat --format json
+  fsprism footprint pollution xfs.trace --cache l1i=32k,64,8 \\
+      --cache l1d=48k,64,12 --cache l2=2m,64,16
+
+docs/pollution.md describes the method.
+";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum FootprintCommand {
     /// Trace every instruction and every access of file systems in a guest, or of a program
@@ -137,6 +153,9 @@ pub(crate) enum FootprintCommand {
     /// Show what was gained and lost between two traces, by category and function
     #[command(after_long_help = DIFF_EXAMPLES)]
     Diff(DiffOptions),
+    /// Count what operations move out of simulated caches that the code around them then misses
+    #[command(after_long_help = POLLUTION_EXAMPLES)]
+    Pollution(PollutedOptions),
 }
 
 /// What the lines of a map hold.

@@ -1,9 +1,15 @@
-//! Options of pollution.
+//! Options of pollution, of the suite and of its simulation.
+
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use record::{ClassicOptions, CodeFootprints, LineOrder, LoadDependence, PollutionOptions};
-use suites::{NoSuite, OwnOptions, Suite, pollution};
+use suites::pollution::{self, PollutionError};
+use suites::{NoSuite, OwnOptions, Suite};
+use user_code::CodeShape;
 
+use crate::arguments::analysis::AnswerOptions;
+use crate::arguments::footprint::CachesOptions;
 use crate::arguments::sizes::{self, SizeList};
 
 /// The code between operations, and the operations.
@@ -43,34 +49,78 @@ enum GivenAccesses {
     Independent,
 }
 
+/// What `fsprism footprint pollution` takes.
+#[derive(Debug, Args)]
+pub(crate) struct PollutedOptions {
+    /// A trace, or a directory of *.trace files, such as RUN/footprint
+    #[arg(value_name = "TRACE_OR_DIR")]
+    pub(crate) path: PathBuf,
+    /// Show only this operation
+    #[arg(id = "operation", long = "op", value_name = "OPERATION")]
+    pub(crate) operation: Option<String>,
+    /// Size of the code's instructions: 4k, a list (4k,32k), or a range that doubles (4k..64k).
+    /// Without --code and --data, instructions and data have the same size, from 4k to 64k; if only
+    /// one is given, the other is 4k
+    #[arg(long, value_name = "SIZE", value_parser = sizes::doubling)]
+    code: Option<SizeList>,
+    /// Size of the data that the code reads, in the same form
+    #[arg(long, value_name = "SIZE", value_parser = sizes::doubling)]
+    data: Option<SizeList>,
+    /// Order in which cache lines are executed and read: random (the default), or as they lie in
+    /// memory
+    #[arg(long, value_enum)]
+    lines: Option<GivenOrder>,
+    #[command(flatten)]
+    pub(crate) simulated: CachesOptions,
+    #[command(flatten)]
+    pub(crate) output: AnswerOptions,
+}
+
+impl PollutedOptions {
+    /// The code that is put between operations.
+    pub(crate) fn shapes(&self) -> Result<Vec<CodeShape>, PollutionError> {
+        let footprints = footprints(self.code.clone(), self.data.clone());
+        pollution::shapes(&with(footprints, self.lines, None))
+    }
+}
+
+/// The footprints that were asked for, or the usual ones.
+fn footprints(code: Option<SizeList>, data: Option<SizeList>) -> CodeFootprints {
+    let other = || SizeList(vec![pollution::OTHER_BYTES]);
+    let (SizeList(code_bytes), SizeList(data_bytes)) = match (code, data) {
+        (None, None) => return pollution::declared().footprints,
+        (code, data) => (code.unwrap_or_else(other), data.unwrap_or_else(other)),
+    };
+    CodeFootprints::Each { code_bytes, data_bytes }
+}
+
+/// The usual options with these.
+fn with(
+    footprints: CodeFootprints,
+    order: Option<GivenOrder>,
+    loads: Option<GivenAccesses>,
+) -> PollutionOptions {
+    let declared = pollution::declared();
+    PollutionOptions {
+        footprints,
+        order: order.map_or(declared.order, |given| match given {
+            GivenOrder::Random => LineOrder::Random,
+            GivenOrder::Sequential => LineOrder::Sequential,
+        }),
+        loads: loads.map_or(declared.loads, |given| match given {
+            GivenAccesses::Dependent => LoadDependence::Dependent,
+            GivenAccesses::Independent => LoadDependence::Independent,
+        }),
+        ..declared
+    }
+}
+
 impl OwnOptions for PollutionArguments {
     fn shape(self, suite: Suite, _targets: &[String]) -> Result<Suite, NoSuite> {
-        let declared = pollution::declared();
-        let footprints = match (self.code, self.data) {
-            (None, None) => declared.footprints,
-            (Some(SizeList(code_bytes)), Some(SizeList(data_bytes))) => {
-                CodeFootprints::Each { code_bytes, data_bytes }
-            }
-            (Some(SizeList(code_bytes)), None) => {
-                CodeFootprints::Each { code_bytes, data_bytes: vec![pollution::OTHER_BYTES] }
-            }
-            (None, Some(SizeList(data_bytes))) => {
-                CodeFootprints::Each { code_bytes: vec![pollution::OTHER_BYTES], data_bytes }
-            }
-        };
+        let declared = with(footprints(self.code, self.data), self.lines, self.accesses);
         let is_default = self.operations.is_empty();
-        let options = PollutionOptions {
-            footprints,
-            operations: if is_default { declared.operations } else { self.operations },
-            order: self.lines.map_or(declared.order, |given| match given {
-                GivenOrder::Random => LineOrder::Random,
-                GivenOrder::Sequential => LineOrder::Sequential,
-            }),
-            loads: self.accesses.map_or(declared.loads, |given| match given {
-                GivenAccesses::Dependent => LoadDependence::Dependent,
-                GivenAccesses::Independent => LoadDependence::Independent,
-            }),
-        };
+        let operations = if is_default { declared.operations } else { self.operations };
+        let options = PollutionOptions { operations, ..declared };
         Ok(suite.with_classic(Some(&ClassicOptions::Pollution(options)))?)
     }
 }

@@ -1,6 +1,6 @@
 //! The JSON documents that `fsprism footprint map|stacks|diff --format json` prints.
 //!
-//! The schemas of all three are in `docs/footprint.schema.json`. Fields may be added but are never
+//! The schemas of all three, and of `pollution`, are in `docs/footprint.schema.json`. Fields may be added but are never
 //! renamed. Addresses are text, because they can exceed the numbers that some readers support.
 
 use footprint::cachemap::{Cachemap, CachemapOf, MappedLine};
@@ -215,6 +215,7 @@ struct Documents {
     map: MapDocument,
     stacks: StacksDocument,
     diff: DiffDocument,
+    pollution: super::polluted::PollutionDocument,
 }
 
 #[cfg(test)]

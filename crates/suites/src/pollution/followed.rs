@@ -1,5 +1,5 @@
-//! Whether code touches what was asked for, on this processor: a round of it is executed instruction
-//! by instruction before anything is measured.
+//! Whether code touches what was asked for, on this processor: a round of it is executed,
+//! instruction by instruction, before anything is measured.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

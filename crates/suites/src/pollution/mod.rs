@@ -123,11 +123,21 @@ pub(crate) fn benchmarks(options: &PollutionOptions) -> Result<Vec<Benchmark>, P
     Ok(all)
 }
 
-/// The benchmarks of one operation.
-fn with_footprints(
+/// The code that is put between operations, in each of its footprints.
+///
+/// # Errors
+/// Which footprints make no sense.
+pub fn shapes(options: &PollutionOptions) -> Result<Vec<CodeShape>, PollutionError> {
+    let pairs = options.footprints.pairs().into_iter();
+    pairs.map(|(code_bytes, data_bytes)| shape(options, code_bytes, data_bytes)).collect()
+}
+
+/// Code with so many bytes of instructions and of data.
+fn shape(
     options: &PollutionOptions,
-    operation: PollutingOperation,
-) -> Result<Vec<Benchmark>, PollutionError> {
+    code_bytes: u64,
+    data_bytes: u64,
+) -> Result<CodeShape, PollutionError> {
     let lines = |bytes: u64| {
         if bytes > MOST_BYTES {
             return Err(PollutionError::TooLarge { bytes });
@@ -137,20 +147,27 @@ fn with_footprints(
         let lines = u32::try_from(lines).ok().filter(|_| is_whole);
         lines.ok_or(PollutionError::NotWholeLines { bytes })
     };
+    Ok(CodeShape {
+        code_lines: lines(code_bytes)?,
+        data_lines: lines(data_bytes)?,
+        order: match options.order {
+            LineOrder::Sequential => Order::Sequential,
+            LineOrder::Random => Order::Random,
+        },
+        loads: match options.loads {
+            LoadDependence::Independent => Loads::Independent,
+            LoadDependence::Dependent => Loads::Dependent,
+        },
+    })
+}
+
+/// The benchmarks of one operation.
+fn with_footprints(
+    options: &PollutionOptions,
+    operation: PollutingOperation,
+) -> Result<Vec<Benchmark>, PollutionError> {
     let one = |code_bytes: u64, data_bytes: u64| {
-        let shape = CodeShape {
-            code_lines: lines(code_bytes)?,
-            data_lines: lines(data_bytes)?,
-            order: match options.order {
-                LineOrder::Sequential => Order::Sequential,
-                LineOrder::Random => Order::Random,
-            },
-            loads: match options.loads {
-                LoadDependence::Independent => Loads::Independent,
-                LoadDependence::Dependent => Loads::Dependent,
-            },
-        };
-        Ok(Polluted { operation, shape })
+        Ok(Polluted { operation, shape: shape(options, code_bytes, data_bytes)? })
     };
     let PollutingOperation { name, title, .. } = operation;
     let of = |bytes: u64| size(bytes as f64, 3);

@@ -2,6 +2,7 @@
 
 pub(crate) mod caches;
 mod diff;
+mod pollution;
 mod study;
 mod trace;
 
@@ -30,6 +31,7 @@ pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<Outcome> {
         FootprintCommand::Map(options) => study::map(options),
         FootprintCommand::Stacks(options) => study::stacks(options),
         FootprintCommand::Diff(options) => diff::diff(options),
+        FootprintCommand::Pollution(options) => pollution::pollution(options),
     }
 }
 
