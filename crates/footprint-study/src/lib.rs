@@ -4,8 +4,8 @@
 //! [`regions`] computes the figures of every repetition, and [`operation_stacks`] the means of
 //! coarse-grained stacks. A [`Studied`] is one trace with its description, of which the most
 //! typical repetition of each operation is kept whole: the lines it touched, and how simulated
-//! caches fared. [`polluted`] puts code of a program between the operations of a trace, and counts what
-//! it misses. [`caches_of_run`] says which caches are simulated.
+//! caches fared. [`polluted`] puts code of a program between the operations of a trace, and counts
+//! what it misses. [`caches_of_run`] says which caches are simulated.
 
 #![forbid(unsafe_code)]
 

@@ -107,3 +107,58 @@ fn what_is_outside_of_marks_counts_only_where_there_are_none() {
     assert_eq!(studied.executed[0].target, "all");
     assert_eq!(studied.figures(&studied.executed[0]).instructions, 3);
 }
+
+/// Caches of one level with so many lines each, in one set.
+fn of_lines(lines: u64) -> caches::Hierarchy {
+    let shape = caches::Shape {
+        size_bytes: 64 * lines,
+        line_bytes: 64,
+        ways: 0,
+        policy: caches::CachePolicy::Lru,
+    };
+    let geometry = caches::Geometry::new(shape).expect("a cache");
+    let first = caches::FirstLevel::Split { instruction: geometry, data: geometry };
+    caches::Hierarchy::new(first, Vec::new()).expect("one level")
+}
+
+fn code(code_lines: u32, data_lines: u32) -> CodeBetween {
+    let (order, loads) = (user_code::Order::Random, user_code::Loads::Dependent);
+    let shape = user_code::CodeShape { code_lines, data_lines, order, loads };
+    CodeBetween::new(shape).expect("there is such code")
+}
+
+#[test]
+fn what_an_operation_moves_out_the_code_around_it_misses() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.trace");
+    std::fs::write(&path, repeated(&[1; 4], Coverage::Marked)).unwrap();
+    let rounds = |lines, codes: &[CodeBetween]| {
+        let found = polluted(&path, Some("0"), codes, &of_lines(lines)).expect("a trace");
+        let [create] = &found.operations[..] else { panic!("one operation: {found:?}") };
+        assert_eq!(create.repetitions, 3);
+        create.rounds.clone()
+    };
+    // The operation takes 6 lines of each kind, besides the line of the program.
+    let misses = |lines, code: CodeBetween| {
+        let found = rounds(lines, &[code]).swap_remove(0);
+        [found.alone, found.after_operation, found.of_operation].map(|all| [all[0], all[1]])
+    };
+    assert_eq!(misses(64, code(3, 2)), [[0.0, 0.0]; 3], "there is room for all");
+    let [alone, after, of_operation] = misses(7, code(3, 2));
+    assert_eq!(alone, [0.0, 0.0]);
+    assert_eq!(after[0], 3.0, "all of the code is moved out");
+    assert!(of_operation[0] >= 2.0, "as is what has no room of the operation: {of_operation:?}");
+    let [alone, after, _] = misses(4, code(9, 1));
+    assert_eq!((alone[0], after[0]), (9.0, 9.0), "code that never fits misses in any case");
+    assert_eq!(rounds(64, &[code(1, 1), code(2, 2)]).len(), 2);
+}
+
+#[test]
+fn what_cannot_be_put_among_code_is_refused() {
+    let (_place, ext4) = traces();
+    let refused = |operation| {
+        polluted(&ext4, operation, &[], &of_lines(8)).expect_err("it is refused").to_string()
+    };
+    assert!(refused(None).contains("traced at least twice"), "{}", refused(None));
+    assert!(refused(Some("chmod")).contains("one of create, stat"), "{}", refused(Some("chmod")));
+}

@@ -24,7 +24,8 @@ pub struct RegionAccesses {
     pub accesses: Vec<Access>,
 }
 
-/// Walks to the trace's end. When one of the wanted regions ends, passes what it accessed to `each`.
+/// Walks to the trace's end. When one of the wanted regions ends, what it accessed is passed to
+/// `each`.
 ///
 /// # Errors
 /// The trace stops or is damaged. Everything before that has been passed on.

@@ -59,10 +59,10 @@ mod tests {
                     let code = UserCode::new(&shape, 9).expect("there is memory");
                     let mut seen = Vec::new();
                     let Ok(_) = code.follow_uses(|used| {
-                        // A line that is left by a load is gone on with.
-                        let goes_on =
+                        // After a load, the line of code that has it continues.
+                        let continues =
                             matches!(used, LineUse::Code(line) if Some(line) == last_code(&seen));
-                        if !goes_on {
+                        if !continues {
                             seen.push(used);
                         }
                     }) else {
@@ -70,7 +70,7 @@ mod tests {
                         return;
                     };
                     let mut expected = shape.uses(9).expect("there is such code");
-                    // A single line of code goes on with itself in the next pass.
+                    // A single line of code is followed by itself in the next pass.
                     if code_lines == 1 {
                         let mut has_begun = false;
                         expected.retain(|used| {

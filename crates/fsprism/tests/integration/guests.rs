@@ -129,6 +129,33 @@ fn the_footprints_of_five_file_systems_are_a_run() {
     assert!(text.contains("Lines of instructions per line of data"));
     assert!(text.contains("given by --cache") && text.contains("l2 1 MiB (16 ways, LRU)"));
     place.finish(fsprism(&place, "compare run --format json")).assert_code(0);
+    what_calls_move_out_is_missed(&place);
+}
+
+/// Code around the traced calls, in simulated caches.
+fn what_calls_move_out_is_missed(place: &Place) {
+    let arguments = "footprint pollution run/footprint --code 8k,64k --data 8k --format json \
+                     --cache l1i=32k,64,8 --cache l1d=32k,64,8";
+    let document = place.run(arguments).assert_code(0).document();
+    let rounds = document["rounds"].as_array().expect("a list");
+    assert_eq!(rounds.len(), 2 * 5 * OPERATIONS);
+    let more = |target: &str, operation: &str, code_lines: u64| {
+        let is_it = |one: &&Value| {
+            one["target"] == target
+                && one["operation"] == operation
+                && one["code_lines"] == code_lines
+        };
+        let found = rounds.iter().find(is_it).expect("it was traced");
+        let misses = |of: &str| found[of][0].as_f64().expect("a number");
+        (misses("misses_alone"), misses("misses_after_operation"))
+    };
+    assert_eq!(more("xfs", "create", 128), (0.0, 128.0), "all of it is moved out");
+    assert_eq!(more("xfs", "getppid", 128), (0.0, 0.0), "all of it stays");
+    assert_eq!(more("xfs", "create", 1024).0, 1024.0, "it never fits");
+    let refused = place.run("footprint pollution run/footprint --op chmod");
+    refused.assert_refused(&["no operation `chmod`", "create"]);
+    let refused = place.run("footprint pollution run/footprint --code 100");
+    refused.assert_refused(&["100", "give 128"]);
 }
 
 /// Guests would take processors from the run.

@@ -1,7 +1,8 @@
 //! The JSON documents that `fsprism footprint map|stacks|diff --format json` prints.
 //!
-//! The schemas of all three, and of `pollution`, are in `docs/footprint.schema.json`. Fields may be added but are never
-//! renamed. Addresses are text, because they can exceed the numbers that some readers support.
+//! The schemas of all three, and of `pollution`, are in `docs/footprint.schema.json`. Fields may be
+//! added but are never renamed. Addresses are text, because they can exceed the numbers that some
+//! readers support.
 
 use footprint::cachemap::{Cachemap, CachemapOf, MappedLine};
 use footprint::cgstacks::Frames;

@@ -61,7 +61,7 @@ impl PollutionDocument {
     #[must_use]
     pub fn text(&self) -> String {
         let caches: Vec<String> = self.caches.caches.iter().map(cache).collect();
-        let mut text = format!("Simulated caches: {}; addresses as traced\n", caches.join(", "));
+        let mut text = format!("Simulated caches: {}\n", caches.join(", "));
         let mut operations: Vec<&str> = Vec::new();
         for rounds in &self.rounds {
             if !operations.contains(&rounds.operation.as_str()) {
@@ -160,4 +160,81 @@ fn footprint((code, data): (u32, u32)) -> String {
 fn numbers(values: &[f64]) -> String {
     let rounded = values.iter().map(|value| format!("{:.0}", value + 0.0));
     rounded.collect::<Vec<String>>().join(" + ")
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{CachesOrigin, Replacement, SimulatedCache};
+    use user_code::{CodeShape, Loads, Order};
+
+    use super::*;
+
+    fn document() -> PollutionDocument {
+        let cache = |name: &str, size_bytes| SimulatedCache {
+            name: name.to_owned(),
+            size_bytes,
+            line_bytes: 64,
+            ways: 8,
+            replacement: Replacement::Lru,
+            inclusive: false,
+        };
+        let caches = vec![
+            cache("l1i", 32 << 10),
+            cache("l1d", 48 << 10),
+            cache("l2", 2 << 20),
+            cache("l3", 32 << 20),
+        ];
+        let rounds = |lines, after: [f64; 4]| PollutedRounds {
+            shape: CodeShape {
+                code_lines: lines,
+                data_lines: lines,
+                order: Order::Random,
+                loads: Loads::Dependent,
+            },
+            alone: vec![3.0, 0.0, 0.0, 0.0],
+            after_operation: after.to_vec(),
+            of_operation: vec![0.0; 4],
+        };
+        let operation = |target: &str, rounds| PollutedOperation {
+            target: target.to_owned(),
+            operation: "create".to_owned(),
+            repetitions: 7,
+            rounds,
+        };
+        let operations = [
+            operation("tmpfs", vec![rounds(64, [50.0, 1.6, 0.0, 0.0]), rounds(512, [3.0; 4])]),
+            operation("xfs", vec![rounds(64, [67.0, 22.0, 5.0, 0.0])]),
+        ];
+        let caches = SimulatedCaches { origin: CachesOrigin::Given, caches };
+        PollutionDocument::new(caches, &operations, Vec::new())
+    }
+
+    #[test]
+    fn a_table_has_what_is_missed_because_of_the_call_by_code_and_target() {
+        let expected = "\
+Simulated caches: l1i 32 KiB, l1d 48 KiB, l2 2 MiB, l3 32 MiB
+
+create: lines that a round of code misses in l1i + l1d because of the call
+  code + data       tmpfs      xfs
+  4 KiB + 4 KiB    47 + 2  64 + 22
+  32 KiB + 32 KiB   0 + 3        -
+create: lines that a round of code misses in l2 because of the call
+  code + data      tmpfs  xfs
+  4 KiB + 4 KiB        0    5
+  32 KiB + 32 KiB      3    -
+create: lines that a round of code misses in l3 because of the call
+  code + data      tmpfs  xfs
+  4 KiB + 4 KiB        0    0
+  32 KiB + 32 KiB      3    -
+";
+        assert_eq!(document().text(), expected);
+    }
+
+    #[test]
+    fn a_level_in_which_nothing_more_is_missed_has_no_table() {
+        let mut document = document();
+        document.rounds.retain(|one| one.code_lines == 64);
+        let text = document.text();
+        assert!(text.contains("in l2 because") && !text.contains("in l3 because"), "{text}");
+    }
 }
