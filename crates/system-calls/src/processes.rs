@@ -194,6 +194,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::zombie_processes, reason = "it is waited for by its number")]
     fn a_child_leaves_what_it_used_and_how_it_ended() {
         let child = Command::new("sh").args(["-c", "exit 3"]).spawn().expect("there is a shell");
         let child = Pid::from_raw(child.id().cast_signed()).expect("it is positive");

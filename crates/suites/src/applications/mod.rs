@@ -67,8 +67,8 @@ pub fn declared() -> ApplicationsOptions {
 /// # Errors
 /// The first that is not.
 pub fn check_installed(options: &ApplicationsOptions) -> Result<(), ApplicationsError> {
-    let named = options.programs.iter().filter_map(|name| Application::named(name));
-    named.map(check_program).collect()
+    let mut named = options.programs.iter().filter_map(|name| Application::named(name));
+    named.try_for_each(check_program)
 }
 
 fn check_program(application: Application) -> Result<(), ApplicationsError> {
