@@ -315,15 +315,23 @@ impl Experiment for Executed {
     }
 
     fn estimate(&self) -> Duration {
-        /// Roughly what a program takes for a file that is in memory, or is not, and to start.
-        const WARM_S: f64 = 15e-6;
-        const COLD_S: f64 = 60e-6;
+        /// Roughly what a program takes for a file that is in memory, or is not, if it reads the
+        /// contents or not; to make a repository; and to start.
+        const CONTENTS_S: [f64; 2] = [6e-6, 60e-6];
+        const NAMES_S: [f64; 2] = [2e-6, 8e-6];
+        const REPOSITORY_S: f64 = 80e-6;
         const START_S: f64 = 5e-3;
+        const REMOUNT_S: f64 = 0.1;
         let files = f64::from(self.tree.files);
-        let (executions, remount_s) = if self.is_cold { (1, 0.1) } else { (EXECUTIONS, 0.0) };
-        let timed_s = executions as f64 * files * if self.is_cold { COLD_S } else { WARM_S };
-        let starts_s = (executions + 2 + STARTS) as f64 * START_S;
-        Duration::from_secs_f64(timed_s + files * WARM_S + starts_s + remount_s)
+        let [warm_s, cold_s] =
+            if self.application.row().reads_contents { CONTENTS_S } else { NAMES_S };
+        let timed_s = if self.is_cold { cold_s } else { EXECUTIONS as f64 * warm_s };
+        let repository_s =
+            if self.application == Application::GitStatus { REPOSITORY_S } else { 0.0 };
+        let around_s = if self.is_cold { REMOUNT_S } else { 0.0 };
+        let starts_s = (EXECUTIONS + STARTS + 2) as f64 * START_S;
+        let of_files_s = files * (timed_s + warm_s + repository_s);
+        Duration::from_secs_f64(of_files_s + starts_s + around_s)
     }
 
     fn check(&self, live: &LiveTarget) -> Result<(), String> {
