@@ -534,6 +534,8 @@ benchmark: "bonnie"
 benchmark: "bonnie-metadata"
 }) | (PollutionOptions & {
 benchmark: "pollution"
+}) | (ApplicationsOptions & {
+benchmark: "applications"
 }))
 /**
  * Where random reads and writes begin.
@@ -2388,6 +2390,19 @@ loads: LoadDependence
  */
 operations: string[]
 order: LineOrder
+}
+/**
+ * Programs, and the tree of files that they work on.
+ */
+export interface ApplicationsOptions {
+/**
+ * How many files the tree has.
+ */
+files: number
+/**
+ * The names of the programs.
+ */
+programs: string[]
 }
 /**
  * Reads and writes that the user described.

@@ -19,6 +19,17 @@ pub struct FileSystem(&'static Row);
 /// its figures do not include any system calls.
 pub const BY_LIBRARY: &str = " (by library call)";
 
+/// Suffix of the same label where programs as they are reach the files: by a library that they load
+/// before the C library, and by a mount for what that does not serve.
+pub const BY_EXEC: &str = " (by densefs exec)";
+
+/// A target's label as it was given, without what was added to it.
+#[must_use]
+pub fn given_label(label: &str) -> &str {
+    let stripped = label.strip_suffix(BY_LIBRARY).or_else(|| label.strip_suffix(BY_EXEC));
+    stripped.unwrap_or(label)
+}
+
 /// An additional file system, invented by a test.
 static ADDED: OnceLock<Row> = OnceLock::new();
 

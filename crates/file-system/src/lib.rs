@@ -10,6 +10,6 @@ mod not_made;
 mod row;
 mod table;
 
-pub use known::{BY_LIBRARY, FileSystem, UnknownFileSystem, add, lacks};
+pub use known::{BY_EXEC, BY_LIBRARY, FileSystem, UnknownFileSystem, add, given_label, lacks};
 pub use not_made::{NotMade, not_made};
 pub use row::{Devices, DirectUnit, Feature, Lack, MkeOptions, Mkfs, Modules, Row, Storage};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::applications::ApplicationsOptions;
 use crate::metric::{Better, MetricDefinition};
 use crate::pollution::PollutionOptions;
 
@@ -22,6 +23,8 @@ pub enum ClassicOptions {
     BonnieMetadata(BonnieMetadataOptions),
     /// Operations between rounds of code, and what they cost it.
     Pollution(PollutionOptions),
+    /// Whole programs on a tree of files.
+    Applications(ApplicationsOptions),
 }
 
 /// What a processor counts in a phase by counters of its own.

@@ -9,6 +9,7 @@
 //! Everything measured is a *metric of a cell* with a unit and a direction, whatever its suite.
 //! Comparison, history and report need to know nothing else about it.
 
+mod applications;
 mod bounded;
 mod cache_benchmark;
 mod cache_state;
@@ -43,6 +44,7 @@ pub mod traffic;
 mod verdict;
 mod warning;
 
+pub use applications::ApplicationsOptions;
 pub use cache_benchmark::{cache_benchmark, memory_of};
 pub use cache_state::CacheState;
 pub use classic::{

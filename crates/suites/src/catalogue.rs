@@ -15,7 +15,7 @@ use crate::classic::{self, ClassicError, array_walk, bonnie, bonnie_anova, memor
 use crate::custom;
 use crate::nano::NanoDimension;
 use crate::nano::io::open_loop;
-use crate::{nano, pollution, rocket_science};
+use crate::{applications, nano, pollution, rocket_science};
 
 /// A named set of benchmarks.
 #[derive(Clone, Debug)]
@@ -228,6 +228,7 @@ pub fn suites() -> Vec<Suite> {
         classic(ClassicOptions::Bonnie(bonnie::published().into())),
         classic(ClassicOptions::BonnieMetadata(bonnie::metadata::published())),
         classic(ClassicOptions::Pollution(pollution::declared())),
+        classic(ClassicOptions::Applications(applications::declared())),
         Suite {
             name: bonnie_anova::SUITE,
             summary: "File Systems Performance Analysis: Bonnie in the paper's sizes",

@@ -1,6 +1,6 @@
 //! File sets: the files and directories that benchmarks work on, made anew for every block.
 
-use workload::{DataFiles, DirectorySet, FileSetSpec, Role};
+use workload::{DataFiles, DirectorySet, FileSetSpec, Role, SourceTree};
 
 /// The files and directories that a benchmark works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,6 +22,8 @@ pub enum FileSetKind {
     Files(FileSpec),
     /// Directories of any number and shape.
     Directories(DirectorySpec),
+    /// A tree of so many files like a program's sources.
+    Sources(u32),
 }
 
 /// Data files with a size of their own, all for reading or all for writing.
@@ -83,7 +85,7 @@ impl FileSetKind {
     #[must_use]
     pub fn directories(self) -> Option<(usize, u64)> {
         match self {
-            Self::Data | Self::ColdData | Self::Files(_) => None,
+            Self::Data | Self::ColdData | Self::Files(_) | Self::Sources(_) => None,
             Self::SmallDirectories => Some((64, 100)),
             Self::LargeDirectory => Some((1, 10_000)),
             Self::TwoDirectories => Some((2, 1_000)),
@@ -108,7 +110,8 @@ impl FileSetKind {
             | Self::ColdData
             | Self::SmallDirectories
             | Self::LargeDirectory
-            | Self::Files(_) => self.entries() / 4,
+            | Self::Files(_)
+            | Self::Sources(_) => self.entries() / 4,
         }
     }
 
@@ -128,7 +131,8 @@ impl FileSetKind {
             | Self::SmallDirectories
             | Self::LargeDirectory
             | Self::TwoDirectories
-            | Self::Directories(_) => data_file_bytes,
+            | Self::Directories(_)
+            | Self::Sources(_) => data_file_bytes,
         }
     }
 
@@ -141,6 +145,7 @@ impl FileSetKind {
             Self::Directories(set) => {
                 (set.count as u64 * set.entries + set.additions) * set.entry_bytes
             }
+            Self::Sources(files) => SourceTree { files }.bytes(),
             Self::SmallDirectories | Self::LargeDirectory | Self::TwoDirectories => 0,
         }
     }
@@ -164,6 +169,7 @@ impl FileSetKind {
                 let form = format!("{depth}-{name_bytes}-{additions}-{entry_bytes}");
                 format!("directories-{count}-of-{entries}-{form}")
             }
+            Self::Sources(files) => format!("sources-{files}"),
         }
     }
 
@@ -180,7 +186,8 @@ impl FileSetKind {
             | Self::SmallDirectories
             | Self::LargeDirectory
             | Self::TwoDirectories
-            | Self::Files(_) => set,
+            | Self::Files(_)
+            | Self::Sources(_) => set,
         }
     }
 
@@ -193,14 +200,16 @@ impl FileSetKind {
             Self::SmallDirectories
             | Self::LargeDirectory
             | Self::TwoDirectories
-            | Self::Directories(_) => (0, 0),
+            | Self::Directories(_)
+            | Self::Sources(_) => (0, 0),
         };
         let of_role = |role| {
             let count = if self.has_files_of(role) { count } else { 0 };
             DataFiles { count, size_bytes }
         };
         let (read_files, write_files) = (of_role(Role::Read), of_role(Role::Write));
-        FileSetSpec { read_files, write_files, directories }
+        let files = if let Self::Sources(files) = self { files } else { 0 };
+        FileSetSpec { read_files, write_files, directories, sources: SourceTree { files } }
     }
 
     fn has_files_of(self, role: Role) -> bool {
@@ -211,7 +220,8 @@ impl FileSetKind {
             | Self::SmallDirectories
             | Self::LargeDirectory
             | Self::TwoDirectories
-            | Self::Directories(_) => true,
+            | Self::Directories(_)
+            | Self::Sources(_) => true,
         }
     }
 
@@ -220,7 +230,8 @@ impl FileSetKind {
         /// Typical of file systems on fast devices.
         const BYTES_PER_S: f64 = 400e6;
         const ENTRIES_PER_S: f64 = 30_000.0;
-        self.bytes(data_file_bytes) as f64 / BYTES_PER_S + self.entries() as f64 / ENTRIES_PER_S
+        let files = if let Self::Sources(files) = self { files.into() } else { self.entries() };
+        self.bytes(data_file_bytes) as f64 / BYTES_PER_S + files as f64 / ENTRIES_PER_S
     }
 }
 
@@ -260,6 +271,8 @@ mod tests {
             FileSetKind::Files(files),
             FileSetKind::Files(FileSpec { are_written: true, ..files }),
             FileSetKind::Files(FileSpec { bytes: 8192, ..files }),
+            FileSetKind::Sources(10),
+            FileSetKind::Sources(11),
         ];
         let names: BTreeSet<String> = file_sets.iter().map(|file_set| file_set.name()).collect();
         assert_eq!(names.len(), file_sets.len());

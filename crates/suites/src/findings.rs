@@ -5,6 +5,7 @@ use record::{CacheEvidence, Observation, Spent, TimelineRecord, Warning};
 use runner::Measured;
 
 use crate::counters::CounterDeltas;
+use crate::neighbours::ChildrenUse;
 use crate::observed;
 
 /// What one execution found.
@@ -21,6 +22,8 @@ pub struct Findings {
     /// Processor time stolen during the measured part, in nanoseconds, if known; otherwise its
     /// proportion of what was stolen during the whole execution is used.
     pub steal_ns: Option<u64>,
+    /// What programs used that it started and waited for.
+    pub children: ChildrenUse,
     /// Each operation, if they were timed individually.
     pub recorder: Option<Recorder>,
     /// What proves the cache state.

@@ -230,7 +230,8 @@ impl Laboratory {
             let found = experiment.execute(site)?;
             let whole_ns = nanos(began.elapsed());
             let after = counters.read().map_err(|error| failed(&error))?;
-            let activity = Snapshot::take(Some(counters)).since(&look);
+            let activity =
+                Snapshot::take(Some(counters)).since(&look).with_children(found.children);
             let measured = found.into_measured(&after.since(&before), whole_ns, &self.clock);
             let neighbours =
                 site.live.phases.neighbours_of_last(activity.neighbours_of_caller(whole_ns));

@@ -6,6 +6,7 @@
 //! measures, verifies again, and restores. The [`CliffLaboratory`] measures the positions that a
 //! search for cliffs asks for, on its own targets.
 
+pub mod applications;
 mod benchmark;
 mod catalogue;
 mod cells;
@@ -61,7 +62,7 @@ pub use file_set_kind::{DirectorySpec, FileSetKind, FileSpec};
 pub use findings::Findings;
 pub use laboratory::{Laboratory, Settings};
 pub use live_target::LiveTarget;
-pub use neighbours::unseen as unseen_neighbours;
+pub use neighbours::{ChildrenUse, unseen as unseen_neighbours};
 pub use operations::{Layer, Length, Operations, Pages, Question};
 pub use own_options::{NoSuite, OwnOptions};
 pub use reference_times::{reference_times, system_call_ns};

@@ -74,6 +74,8 @@ pub(crate) struct Activity {
     servants_ns: Option<u64>,
     /// Processor time of other programs.
     programs_ns: Option<u64>,
+    /// The part of it that was used by those still running.
+    running_ns: u64,
     /// The same by name, for those still running.
     by_name: BTreeMap<String, u64>,
     /// How long the looking thread waited.
@@ -81,6 +83,15 @@ pub(crate) struct Activity {
     pressure: Option<PressureCounters>,
     /// Bytes that others moved on the disk below, and what the target did on its own device.
     disk: Option<(u64, DeviceCounters)>,
+}
+
+/// What programs used that a measurement started and waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChildrenUse {
+    /// Time of the processor, in nanoseconds.
+    pub processor_ns: u64,
+    /// How long they waited for a processor, in nanoseconds.
+    pub waited_ns: u64,
 }
 
 /// The threads that measured.
@@ -147,6 +158,7 @@ impl Snapshot {
             // If kernel threads cannot be seen, the rest includes both, and nothing better is
             // known.
             programs_ns: programs_ns.or(rest_ns),
+            running_ns,
             by_name,
             waited_ns: difference(self.waited_ns, earlier.waited_ns),
             pressure: self.pressure.zip(earlier.pressure).map(|(now, then)| now - then),
@@ -156,11 +168,29 @@ impl Snapshot {
 }
 
 impl Activity {
+    /// The same, given what programs used that this one started and waited for. They ran for too
+    /// short to be seen, so that they count as others otherwise.
+    pub(crate) fn with_children(self, children: ChildrenUse) -> Self {
+        let ChildrenUse { processor_ns, waited_ns } = children;
+        let others_ns = |programs_ns: u64| programs_ns.saturating_sub(processor_ns);
+        Self {
+            own_ns: self.own_ns + processor_ns,
+            waited_ns: self.waited_ns.map(|own_ns| own_ns + waited_ns),
+            programs_ns: self.programs_ns.map(|all| others_ns(all).max(self.running_ns)),
+            ..self
+        }
+    }
+
     /// Processor time of what worked for a file system's callers, apart from these threads: kernel
     /// threads, FUSE servers, and other threads of this program, which may be such a server.
     pub(crate) fn servants_ns(&self, threads_ns: u64) -> Option<u64> {
         let own_ns = self.own_ns.saturating_sub(threads_ns);
         self.servants_ns.map(|servants_ns| servants_ns + own_ns)
+    }
+
+    /// Processor time of kernel threads and FUSE servers.
+    pub(crate) fn servants_alone_ns(&self) -> Option<u64> {
+        self.servants_ns
     }
 
     /// What a replicate records if the looking thread is the one that measures.
@@ -323,6 +353,7 @@ mod tests {
             own_ns: 60 * MS,
             servants_ns: Some(servants_ms * MS),
             programs_ns: Some(programs_ms * MS),
+            running_ns: programs_ms * MS / 2,
             by_name: BTreeMap::from([
                 ("cc1".to_owned(), programs_ms * MS * 7 / 10),
                 ("python3".to_owned(), programs_ms * MS * 3 / 10),
@@ -357,6 +388,17 @@ mod tests {
             "nobody waits longer than others run"
         );
         assert_eq!(activity(20, 0).busy(one_thread(1)), None, "a hundredth is allowed");
+    }
+
+    #[test]
+    fn programs_that_were_waited_for_are_no_others() {
+        let all_ms = 100 * processors() as u64;
+        assert!(activity(all_ms, 0).busy(one_thread(0)).is_some());
+        let own = activity(all_ms, 0)
+            .with_children(ChildrenUse { processor_ns: MS * all_ms, waited_ns: 0 });
+        assert_eq!(own.own_ns, (60 + all_ms) * MS);
+        let left = own.programs_ns;
+        assert_eq!(left, Some(all_ms * MS / 2), "those that run are no children");
     }
 
     #[test]

@@ -18,8 +18,9 @@ mod signals;
 mod trace;
 
 pub use processes::{
-    close_all_but, die_with_parent, duplicate_onto, fork, fork_blocking_signals, processor_time_of,
-    unshare_mounts, unshare_user_and_mounts, unshare_working_directory,
+    ProcessUsage, close_all_but, die_with_parent, duplicate_onto, fork, fork_blocking_signals,
+    processor_time_of, unshare_mounts, unshare_user_and_mounts, unshare_working_directory,
+    wait_with_usage,
 };
 pub use refused::refused_call;
 pub use signals::{end_by, leave_signals_to, stop_then_end};

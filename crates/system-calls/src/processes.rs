@@ -123,6 +123,44 @@ pub fn processor_time_of(pid: Pid) -> io::Result<Duration> {
     Ok(Duration::from_secs(positive(time.tv_sec)) + Duration::from_nanos(positive(time.tv_nsec)))
 }
 
+/// What a process used, together with the descendants that it waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessUsage {
+    /// Time of the processor in the program.
+    pub user: Duration,
+    /// Time of the processor in the kernel.
+    pub system: Duration,
+    /// How it ended, as `waitpid(2)` encodes it.
+    pub status: i32,
+}
+
+/// Waits until a child has ended, and returns what it used.
+///
+/// # Errors
+/// If it is no child of this process that could be waited for.
+pub fn wait_with_usage(child: Pid) -> io::Result<ProcessUsage> {
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    loop {
+        // SAFETY: the kernel writes both, for which there is space, or fails.
+        let waited = unsafe {
+            libc::wait4(child.as_raw_nonzero().get(), &raw mut status, 0, usage.as_mut_ptr())
+        };
+        match checked(waited) {
+            Ok(_) => break,
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+            Err(why) => return Err(why),
+        }
+    }
+    // SAFETY: the call succeeded, so `usage` is initialised.
+    let usage = unsafe { usage.assume_init() };
+    let time = |value: libc::timeval| {
+        let positive = |value: i64| u64::try_from(value).unwrap_or(0);
+        Duration::from_secs(positive(value.tv_sec)) + Duration::from_micros(positive(value.tv_usec))
+    };
+    Ok(ProcessUsage { user: time(usage.ru_utime), system: time(usage.ru_stime), status })
+}
+
 /// Has the command's process killed when the thread that starts it dies.
 pub fn die_with_parent(command: &mut Command) {
     let parent = rustix::process::getpid();
@@ -153,6 +191,17 @@ mod tests {
         }
         let nobody = Pid::from_raw(i32::MAX / 16).expect("it is positive");
         assert!(processor_time_of(nobody).is_err());
+    }
+
+    #[test]
+    #[expect(clippy::zombie_processes, reason = "it is waited for by its number")]
+    fn a_child_leaves_what_it_used_and_how_it_ended() {
+        let child = Command::new("sh").args(["-c", "exit 3"]).spawn().expect("there is a shell");
+        let child = Pid::from_raw(child.id().cast_signed()).expect("it is positive");
+        let usage = wait_with_usage(child).expect("it is our child");
+        assert_eq!(usage.status >> 8, 3);
+        assert!(usage.user + usage.system > Duration::ZERO);
+        assert!(wait_with_usage(child).is_err(), "it has been waited for");
     }
 
     #[test]

@@ -160,6 +160,18 @@ Examples:
                                              the same for rename here, by the size of the data
 ";
 
+pub(crate) const APPLICATIONS_EXAMPLES: &str = "\
+Targets are those of survey: `fsprism survey --help` describes them.
+
+Examples:
+  sudo fsprism run applications tmpfs ext4 xfs densefs
+                                             grep, find, tar and git status on a tree of sources
+  sudo fsprism run applications tmpfs densefs:size=4G --program grep --files 242272
+                                             the tree of the DenseFS paper
+  fsprism run applications . --program find,git-status
+                                             programs in a directory
+";
+
 pub(crate) const BONNIE_EXAMPLES: &str = "\
 Targets are those of survey: `fsprism survey --help` describes them.
 

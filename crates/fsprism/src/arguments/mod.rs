@@ -1,6 +1,7 @@
 //! The options of every command. Help, completions and the manual pages are generated from them.
 
 pub(crate) mod analysis;
+pub(crate) mod applications;
 pub(crate) mod array_walk;
 pub(crate) mod bonnie;
 pub(crate) mod cliff;

@@ -27,6 +27,8 @@ pub(crate) enum Choice<'a> {
     /// The ones asked for, all of which must be available; or if none are, the default ones,
     /// skipping those that are not available.
     Asked(&'a [String]),
+    /// The same, reached by programs as they are.
+    ForPrograms(&'a [String]),
     /// A paper's targets, which the user did not choose: those that cannot be made here are
     /// reported and left out, as long as one remains.
     OfPaper(&'a [String]),
@@ -54,6 +56,7 @@ impl<'a> Choice<'a> {
                 );
                 Err(refusal).or_input_error()
             }
+            (Some(ClassicOptions::Applications(_)), _) => Ok(Self::ForPrograms(texts)),
             (
                 Some(
                     ClassicOptions::SpriteLfs(_)
@@ -80,11 +83,15 @@ pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Sele
 
 fn select(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
     let surroundings = surroundings_for(making);
-    let parsed = |texts: &[String]| parsed(texts, making.aged).or_input_error();
+    let reached =
+        if let Choice::ForPrograms(_) = choice { Reached::Programs } else { Reached::Calls };
+    let parsed = |texts: &[String]| parsed(texts, making.aged, reached).or_input_error();
     let all =
         |specs: Vec<TargetSpec>, surroundings| Selection::all(specs, surroundings).or_input_error();
     match choice {
-        Choice::Asked([]) => defaults(surroundings, making.aged).or_input_error(),
+        Choice::Asked([]) | Choice::ForPrograms([]) => {
+            defaults(surroundings, making.aged, reached).or_input_error()
+        }
         Choice::ForCliffs([]) => {
             let limited: TargetSpec = CLIFF_DEFAULT.parse()?;
             let Err(why) = availability(&limited, &surroundings) else {
@@ -93,7 +100,9 @@ fn select(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
             output::say(&format!("without a target, fsprism cliff uses {CLIFF_DEFAULT}: {why}"));
             all(parsed(&[PATH_DEFAULTS[0].to_owned()])?, surroundings)
         }
-        Choice::Asked(texts) | Choice::ForCliffs(texts) => all(parsed(texts)?, surroundings),
+        Choice::Asked(texts) | Choice::ForPrograms(texts) | Choice::ForCliffs(texts) => {
+            all(parsed(texts)?, surroundings)
+        }
         Choice::ForVolumes(texts, most_bytes) => {
             let image_bytes = most_bytes.unwrap_or(LARGEST_VOLUME_BYTES);
             let surroundings = Surroundings { image_bytes, ..surroundings };
@@ -123,7 +132,7 @@ fn select(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
 fn default_volumes(aged: Option<u32>) -> Result<Vec<TargetSpec>, SpecError> {
     let on_images = FileSystem::by_default().filter(|one| !one.lives_in_memory());
     let names: Vec<&str> = on_images.map(|one| one.row().name).collect();
-    parsed(&names, aged)
+    parsed(&names, aged, Reached::Calls)
 }
 
 /// Those of `specs` that can be made, at least one.
@@ -166,7 +175,7 @@ fn check_volume(spec: &TargetSpec, most_bytes: u64) -> Result<(), CliffError> {
 
 /// Why none of a paper's targets can be made here; `None` if one can.
 pub(crate) fn why_none(texts: &[String], making: &Making) -> anyhow::Result<Option<String>> {
-    let specs = parsed(texts, making.aged).or_input_error()?;
+    let specs = parsed(texts, making.aged, Reached::Calls).or_input_error()?;
     let selection = Selection::possible(specs, surroundings_for(making));
     let first = selection.skipped().first().filter(|_| selection.is_empty());
     Ok(first.map(|one| one.why.clone()))
@@ -180,12 +189,26 @@ fn surroundings_for(making: &Making) -> Surroundings {
     }
 }
 
+/// Who reaches a target's files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reached {
+    Calls,
+    Programs,
+}
+
 /// Parses the targets of a command line. Those that do not say otherwise are aged by `aged`.
-fn parsed<T: AsRef<str>>(texts: &[T], aged: Option<u32>) -> Result<Vec<TargetSpec>, SpecError> {
+fn parsed<T: AsRef<str>>(
+    texts: &[T],
+    aged: Option<u32>,
+    reached: Reached,
+) -> Result<Vec<TargetSpec>, SpecError> {
     let parse = |text: &T| {
         let mut spec: TargetSpec = text.as_ref().parse()?;
         if let Some(rounds) = aged {
             spec.age_unless_said(rounds);
+        }
+        if reached == Reached::Programs {
+            spec.reached_by_programs();
         }
         Ok(spec)
     };
@@ -194,9 +217,13 @@ fn parsed<T: AsRef<str>>(texts: &[T], aged: Option<u32>) -> Result<Vec<TargetSpe
     Ok(specs)
 }
 
-fn defaults(surroundings: Surroundings, aged: Option<u32>) -> anyhow::Result<Selection> {
+fn defaults(
+    surroundings: Surroundings,
+    aged: Option<u32>,
+    reached: Reached,
+) -> anyhow::Result<Selection> {
     let names: Vec<&str> = FileSystem::by_default().map(|one| one.row().name).collect();
-    let mut selection = Selection::possible(parsed(&names, aged)?, surroundings);
+    let mut selection = Selection::possible(parsed(&names, aged, reached)?, surroundings);
     if selection.is_empty() {
         let names = names.join(", ");
         // If root may not mount, say why: being root is not enough.
@@ -205,7 +232,7 @@ fn defaults(surroundings: Surroundings, aged: Option<u32>) -> anyhow::Result<Sel
             None => format!("as root, fsprism would make and measure {names}"),
         };
         output::say(&sentence);
-        selection.extend(parsed(&PATH_DEFAULTS, None)?);
+        selection.extend(parsed(&PATH_DEFAULTS, None, reached)?);
     }
     if selection.is_empty() {
         let whys: Vec<&str> = selection.skipped().iter().map(|one| one.why.as_str()).collect();

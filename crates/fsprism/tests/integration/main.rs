@@ -7,6 +7,7 @@
 mod advice;
 mod advised_values;
 mod answers;
+mod applications;
 mod arenas;
 mod busy;
 mod classics;

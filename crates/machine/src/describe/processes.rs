@@ -9,6 +9,8 @@ use std::path::Path;
 
 use rustix::process::{Pid, getpid};
 
+/// The processes that `fsprism densefs exec` starts for a command, and that end some time after it.
+const SERVERS: [&str; 2] = ["densefs-server", "densefs-remover"];
 /// The flag of a kernel thread in `/proc/PID/stat` (`PF_KTHREAD` of the kernel's `linux/sched.h`).
 const KERNEL_THREAD: u64 = 0x0020_0000;
 /// The device that a server of FUSE file systems holds open.
@@ -19,7 +21,7 @@ const FUSE: &str = "/dev/fuse";
 enum Owner {
     /// This program: the process itself and its descendants.
     Own,
-    /// A FUSE server, which does a file system's work on behalf of its callers.
+    /// A FUSE server, which does a file system's work on behalf of its callers, or what starts one.
     Server,
     /// The kernel.
     Kernel,
@@ -173,6 +175,8 @@ impl ProcessTimesReader {
             Owner::Kernel
         } else if id == myself || parent == myself || is_own(parent) {
             Owner::Own
+        } else if SERVERS.contains(&name) {
+            Owner::Server
         } else {
             Owner::Other
         };

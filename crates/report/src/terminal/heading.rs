@@ -1,6 +1,6 @@
 //! What was compared, where, when, for how long and with which clock; and the targets.
 
-use file_system::BY_LIBRARY;
+use file_system::{BY_EXEC, given_label};
 use record::machine::{BlockDevice, Machine};
 use record::{Ageing, Axis, CellReport, Conditions, Document, TargetRecord};
 
@@ -173,13 +173,17 @@ pub(super) fn extent(document: &Document) -> String {
 /// What a target is.
 pub(super) fn description(target: &TargetRecord, label: &str, document: &Document) -> String {
     let mut facts = Vec::new();
-    if target.file_system != label.strip_suffix(BY_LIBRARY).unwrap_or(label) {
+    if target.file_system != given_label(label) {
         facts.push(target.file_system.clone());
     }
     facts.push(size(target, document));
     facts.extend(target.mkfs.as_ref().map(|mkfs| made_by(mkfs, target.mkfs_version.as_deref())));
     if is_called_as_library(target) {
-        facts.push("in shared memory, reached by calls of its library".to_owned());
+        let how = match label.ends_with(BY_EXEC) {
+            true => "programs as they are, by fsprism densefs exec",
+            false => "calls of its library",
+        };
+        facts.push(format!("in shared memory, reached by {how}"));
     }
     let options = mount_options(&target.mount_options);
     if !options.is_empty() {

@@ -1,6 +1,6 @@
 //! The words for things that the document represents by a value.
 
-use file_system::BY_LIBRARY;
+use file_system::given_label;
 use record::Document;
 use record::machine::{BlockDevice, Machine};
 
@@ -12,10 +12,9 @@ const LABEL_WIDTH_MAX: usize = 16;
 
 /// A target's label, as in sentences and tables.
 pub(super) fn label(label: &str) -> String {
-    match label.strip_suffix(BY_LIBRARY) {
-        Some(given) => format!("{}{BY_LIBRARY}", shortened(&plain_text(given), LABEL_WIDTH_MAX)),
-        None => shortened(&plain_text(label), LABEL_WIDTH_MAX),
-    }
+    let given = given_label(label);
+    let door = label.strip_prefix(given).unwrap_or_default();
+    format!("{}{door}", shortened(&plain_text(given), LABEL_WIDTH_MAX))
 }
 
 /// Whether a disk is rotational, if that can be known: virtual disks, which have no model or are in
@@ -37,10 +36,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shortened_label_still_says_that_a_library_is_called() {
+    fn a_shortened_label_still_says_how_it_is_reached() {
         let long = "densefs:size=64m,and-more (by library call)";
         assert_eq!(label(long), "densefs:size=64~ (by library call)");
         assert_eq!(label("densefs (by library call)"), "densefs (by library call)");
+        assert_eq!(label("densefs (by densefs exec)"), "densefs (by densefs exec)");
         assert_eq!(label("ext4:size=64m,and-more"), "ext4:size=64m,a~");
     }
 

@@ -17,6 +17,7 @@ use record::ClassicOptions;
 use textual::{plural, size};
 use thiserror::Error;
 
+use crate::applications::{self, ApplicationsError};
 use crate::benchmark::Benchmark;
 use crate::live_target::LiveTarget;
 use crate::pollution::{self, PollutionError};
@@ -67,6 +68,9 @@ pub enum ClassicError {
     /// Code cannot be put between operations so.
     #[error(transparent)]
     Pollution(#[from] PollutionError),
+    /// Programs cannot run so.
+    #[error(transparent)]
+    Applications(#[from] ApplicationsError),
     /// Bonnie cannot have chunks of this size.
     #[error("--chunk must be a power of two from 256 to 1m, but {chunk_bytes} is not: give 16k")]
     OddChunk {
@@ -180,6 +184,10 @@ pub(crate) fn named(options: &ClassicOptions) -> (&'static str, &'static str) {
         ClassicOptions::Pollution(_) => {
             (pollution::SUITE, "what operations cost the code around them, by its footprint")
         }
+        ClassicOptions::Applications(_) => (
+            applications::SUITE,
+            "whole programs on a tree of sources: grep, find, tar, git status",
+        ),
     }
 }
 
@@ -194,6 +202,7 @@ pub(crate) fn benchmarks(options: &ClassicOptions) -> Result<Vec<Benchmark>, Cla
         ClassicOptions::Bonnie(options) => bonnie::benchmarks(options),
         ClassicOptions::BonnieMetadata(options) => Ok(bonnie::metadata::benchmarks(options)),
         ClassicOptions::Pollution(options) => Ok(pollution::benchmarks(options)?),
+        ClassicOptions::Applications(options) => Ok(applications::benchmarks(options)?),
     }
 }
 
@@ -224,6 +233,9 @@ pub fn check_room(
         }
         ClassicOptions::BonnieMetadata(options) => {
             live.iter().try_for_each(|one| bonnie::metadata::check_room(options, one))
+        }
+        ClassicOptions::Applications(options) => {
+            Ok(live.iter().try_for_each(|one| applications::check_room(options, one))?)
         }
     }
 }

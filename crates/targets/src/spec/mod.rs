@@ -25,7 +25,9 @@ use std::str::FromStr;
 
 pub use record::{Ageing, Conditions};
 
-use file_system::{BY_LIBRARY, Feature, FileSystem, NotMade, UnknownFileSystem, not_made};
+use file_system::{
+    BY_EXEC, BY_LIBRARY, Feature, FileSystem, NotMade, UnknownFileSystem, given_label, not_made,
+};
 use textual::did_you_mean;
 
 use crate::spec::options::{OptionKey, TargetOptions};
@@ -335,6 +337,13 @@ impl FromStr for TargetSpec {
 }
 
 impl TargetSpec {
+    /// Says by its label that programs reach it, as they are, instead of calls of its library.
+    pub fn reached_by_programs(&mut self) {
+        if let Some(given) = self.label.strip_suffix(BY_LIBRARY) {
+            self.label = format!("{given}{BY_EXEC}");
+        }
+    }
+
     /// Its text without the label: what the target is, whatever its label.
     #[must_use]
     pub fn specification(&self) -> String {
@@ -357,7 +366,7 @@ impl TargetSpec {
 impl fmt::Display for TargetSpec {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.specification();
-        let label = self.label.strip_suffix(BY_LIBRARY).unwrap_or(&self.label);
+        let label = given_label(&self.label);
         let plain = !label.is_empty() && label.chars().all(is_label_char);
         match plain && label != text {
             true => write!(formatter, "{label}={text}"),

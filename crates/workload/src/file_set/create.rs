@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::{DirectorySet, FileSet, open_directory};
+use super::{DirectorySet, FileSet, open_directory, sources};
 use crate::arithmetic::index;
 use crate::calls::{Calls, Kernel, write_on, write_whole};
 use crate::content::{Content, mix};
@@ -58,6 +58,10 @@ pub(super) fn create<K: Calls>(
             let form = directories.name_form();
             fill(calls, &path, 0..directories.entries, form, &of_entries, stop)
         })?;
+    }
+    let tree = file_set.spec.sources;
+    if tree.files > 0 {
+        sources::create(calls, &file_set.sources(), tree, file_set.seed, stop)?;
     }
     Ok(())
 }

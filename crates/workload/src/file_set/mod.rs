@@ -2,10 +2,12 @@
 //!
 //! Below its root are `read/` and `write/` (data files with checkable content), `entries/` (the
 //! directory set: K directories of N files, each at the requested depth) and `growing/` (empty;
-//! files that operations append to are kept there during a session). Read files are never written
-//! after they are made, so they remain checkable whatever has run.
+//! files that operations append to are kept there during a session), and `sources/`, if it has any
+//! (a tree for whole programs). Read files are never written after they are made, so they remain
+//! checkable whatever has run.
 
 mod create;
+mod sources;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -14,6 +16,7 @@ use rustix::fs::OFlags;
 
 pub(crate) use create::Maker;
 pub use create::create_empty_files;
+pub use sources::SourceTree;
 
 use crate::calls::{Calls, Kernel, Library, ReachedBy};
 use crate::content::Content;
@@ -94,6 +97,8 @@ pub struct FileSetSpec {
     pub write_files: DataFiles,
     /// Directories for all operations on names.
     pub directories: DirectorySet,
+    /// A tree for programs that search it.
+    pub sources: SourceTree,
 }
 
 impl FileSetSpec {
@@ -204,6 +209,12 @@ impl FileSet {
         self.root.join("entries").join(number.to_string())
     }
 
+    /// The directory of the tree like a program's sources, if it has one.
+    #[must_use]
+    pub fn sources(&self) -> PathBuf {
+        self.root.join(SOURCES)
+    }
+
     pub(crate) fn growing_file(&self, number: usize) -> PathBuf {
         self.root.join("growing").join(number.to_string())
     }
@@ -223,7 +234,8 @@ impl FileSet {
     /// # Errors
     /// The first removal that failed.
     pub fn remove(self) -> Result<(), EngineError> {
-        for part in create::PARTS {
+        let sources = (self.spec.sources.files > 0).then_some(SOURCES);
+        for part in create::PARTS.into_iter().chain(sources) {
             let path = self.root.join(part);
             let removed = match &self.reached {
                 ReachedBy::BySystemCalls => Kernel.remove_tree(&path),
@@ -234,6 +246,9 @@ impl FileSet {
         Ok(())
     }
 }
+
+/// The folder for the tree like a program's sources.
+const SOURCES: &str = "sources";
 
 /// The folder for the data files of a role.
 fn folder_of(role: Role) -> &'static str {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use measure::{Clock, ManualClock, MonotonicClock};
 use workload::{
-    DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Mismatch, Outcome, Role, Workload,
-    prepare,
+    DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Mismatch, Outcome, Role,
+    SourceTree, Workload, prepare,
 };
 
 /// The clock of tests that do not use the time: the only one of its kind, because the loops of all
@@ -107,6 +107,7 @@ pub(crate) const SPEC: FileSetSpec = FileSetSpec {
         depth: 1,
         name_bytes: 12,
     },
+    sources: SourceTree { files: 0 },
 };
 
 pub(crate) fn never() -> AtomicBool {

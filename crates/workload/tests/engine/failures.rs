@@ -21,6 +21,7 @@ pub(crate) fn small_spec() -> FileSetSpec {
         read_files: DataFiles { count: 1, size_bytes: 64 << 10 },
         write_files: DataFiles { count: 1, size_bytes: 64 << 10 },
         directories: DirectorySet { count: 1, entries: 10, ..DirectorySet::default() },
+        ..FileSetSpec::default()
     }
 }
 

@@ -9,7 +9,7 @@ use densefs_process::{DenseFs, NewArena, make};
 use measure::MonotonicClock;
 use workload::{
     DataFiles, DirectorySet, EngineError, FileSet, FileSetSpec, Operation, Outcome, ReachedBy,
-    Role, Sharing, Verification, Workers, Workload, prepare,
+    Role, Sharing, SourceTree, Verification, Workers, Workload, prepare,
 };
 
 /// A case's name, and what it runs on a new file set.
@@ -80,6 +80,7 @@ const SPEC: FileSetSpec = FileSetSpec {
         depth: 1,
         name_bytes: 12,
     },
+    sources: SourceTree { files: 0 },
 };
 
 fn never() -> AtomicBool {

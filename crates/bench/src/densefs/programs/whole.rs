@@ -9,6 +9,7 @@ use std::fs;
 use std::process::Command;
 
 use anyhow::Context;
+use workload::SourceTree;
 
 use super::place::{Place, Side};
 use super::tree;
@@ -29,8 +30,9 @@ struct Program {
     arguments: &'static [&'static str],
 }
 
-const GIT: &str = "git --git-dir=%/git --work-tree=%/tree -c gc.auto=0 -c maintenance.auto=false \
-                   -c core.looseCompression=0 -c user.name=nobody -c user.email=nobody@localhost";
+const GIT: &str = "git --git-dir=%/git --work-tree=%/sources -c gc.auto=0 \
+                   -c maintenance.auto=false -c core.looseCompression=0 -c user.name=nobody \
+                   -c user.email=nobody@localhost";
 
 /// In the order in which they run, round by round.
 const PROGRAMS: [Program; 8] = [
@@ -38,25 +40,25 @@ const PROGRAMS: [Program; 8] = [
         name: "grep -r",
         bound: Bound::AtLeast(1.8),
         before: "",
-        arguments: &["grep", "-r", tree::SEARCHED, "%/tree"],
+        arguments: &["grep", "-r", SourceTree::WORD, "%/sources"],
     },
     Program {
         name: "find -name",
         bound: Bound::AtLeast(2.0),
         before: "",
-        arguments: &["find", "%/tree", "-name", "*.h"],
+        arguments: &["find", "%/sources", "-name", "*.h"],
     },
     Program {
         name: "find -size",
         bound: Bound::AtLeast(2.0),
         before: "",
-        arguments: &["find", "%/tree", "-size", "+3k"],
+        arguments: &["find", "%/sources", "-size", "+3k"],
     },
     Program {
         name: "git status",
         bound: Bound::AtLeast(1.5),
         before: "",
-        arguments: &["git", "--git-dir=%/git", "--work-tree=%/tree", "status", "--short"],
+        arguments: &["git", "--git-dir=%/git", "--work-tree=%/sources", "status", "--short"],
     },
     Program {
         name: "tar x",
@@ -74,7 +76,7 @@ const PROGRAMS: [Program; 8] = [
         name: "cp -a",
         bound: Bound::AtLeast(1.2),
         before: "rm -rf %/copy",
-        arguments: &["cp", "-a", "%/tree", "%/copy"],
+        arguments: &["cp", "-a", "%/sources", "%/copy"],
     },
     Program {
         name: "make -j4",

@@ -20,6 +20,7 @@ use suites::Suite;
 use suites::classic::bonnie_anova;
 use textual::did_you_mean;
 
+use crate::arguments::applications::ApplicationsArguments;
 use crate::arguments::array_walk::ArrayWalkArguments;
 use crate::arguments::bonnie::{BonnieArguments, BonnieMetadataArguments, BonnieSizes};
 use crate::arguments::custom::CustomArguments;
@@ -120,6 +121,11 @@ fn with_own_options(suite: Suite) -> Box<dyn Runnable> {
         Some(ClassicOptions::Pollution(_)) => {
             Box::new(Timed::with_options::<PollutionArguments>(suite, help::POLLUTION_EXAMPLES))
         }
+        Some(ClassicOptions::Applications(_)) => Box::new(Timed::with_options::<
+            ApplicationsArguments,
+        >(
+            suite, help::APPLICATIONS_EXAMPLES
+        )),
         None => Box::new(Timed::plain(suite)),
     }
 }

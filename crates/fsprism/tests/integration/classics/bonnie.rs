@@ -161,7 +161,7 @@ fn what_bonnie_cannot_do_is_refused_with_what_to_change() {
         ("array-walk --size around-memory", ["--size", "must be a whole number"]),
         ("bonnie .:memory=1m --size around-memory --chunk 512k", ["too large", "smaller --chunk"]),
         ("bonnie . --chunk 3k", ["--chunk must be a power of two", "give 16k"]),
-        ("bonnie . --files 3", ["'--files'", "an option of sprite-lfs and bonnie-metadata"]),
+        ("bonnie . --files 3", ["'--files'", "an option of sprite-lfs, bonnie-metadata"]),
         ("bonnie . --seekers 65", ["--seekers", "1..=64"]),
         ("bonnie . --phase-order bonnie+", ["--phase-order", "bonnie++, bonnie++-f"]),
         ("bonnie-metadata . --phase-order bonnie", ["'--phase-order'", "is an option of bonnie"]),

@@ -165,7 +165,7 @@ fn an_array_is_walked_without_a_target() {
     let words = ["array-walk walks over memory", "leave out ext4"];
     place.run("run array-walk ext4").assert_refused(&words);
     place.run("run array-walk --size 1023").assert_refused(&["--size", "multiple of 4"]);
-    let words = ["--files is an option of sprite-lfs and bonnie-metadata"];
+    let words = ["--files is an option of sprite-lfs, bonnie-metadata and applications"];
     place.run("run array-walk --files 2").assert_refused(&words);
 }
 

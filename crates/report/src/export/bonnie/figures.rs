@@ -92,7 +92,8 @@ impl<'a> Figures<'a> {
             }
             ClassicOptions::SpriteLfs(_)
             | ClassicOptions::ArrayWalk(_)
-            | ClassicOptions::Pollution(_) => return None,
+            | ClassicOptions::Pollution(_)
+            | ClassicOptions::Applications(_) => return None,
         };
         let gathered = gather(run);
         let row = |label: &'a str, options: &ProgramOptions| {
