@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ::caches::Hierarchy;
 use ::lab::command::Command;
 use ::lab::densefs::Layout;
-use ::lab::{Boot, Image, ImageParts, Kernel, Lab, LabError, densefs, image, kernel};
+use ::lab::{Boot, BootError, Image, ImageParts, Kernel, Lab, LabError, densefs, image, kernel};
 use footprint_suite::{
     GuestTarget, PhasesPlan, PhasesTraced, TraceOutcome, Tracer, TracingError, TracingPlan,
 };
 use machine::measuring_lock::Purpose;
 use tempfile::TempDir;
 
-use crate::exit::OrInputError;
+use crate::exit::{InterruptedEarly, OrInputError};
 use crate::output;
 use crate::session::start;
 
@@ -63,7 +63,11 @@ impl Guests {
         for layout in targets.iter().filter_map(|target| target.layout) {
             let plan = densefs::plan(&self.lab, &self.kernel, layout).or_input_error()?;
             plan.sentence().iter().for_each(|sentence| output::say(sentence));
-            densefs::build_beside(&self.lab, &plan)?;
+            let built = densefs::build_beside(&self.lab, &plan);
+            if self.is_stopped() {
+                return Err(InterruptedEarly.into());
+            }
+            built?;
         }
         Ok(())
     }
@@ -74,7 +78,10 @@ impl Guests {
             stop: Some(Arc::clone(&self.stop)),
             ..Boot::new(self.kernel.clone(), self.image()?)
         };
-        let ran = Command::from_words(&[script.to_owned()]).run(boot)?;
+        let ran = match Command::from_words(&[script.to_owned()]).run(boot) {
+            Err(BootError::Stopped) => return Err(InterruptedEarly.into()),
+            ran => ran?,
+        };
         let said = String::from_utf8_lossy(&ran.output).into_owned();
         anyhow::ensure!(ran.status == 0, "a guest's command failed: {}", said.trim());
         Ok(said)
@@ -93,6 +100,12 @@ impl Guests {
             true => Ok(()),
             false => start::take_turn(Purpose::Count, no_wait, &self.stop),
         }
+    }
+
+    /// Waits until no other run on this computer is timing or counting: afterwards, this process
+    /// can do both.
+    pub(crate) fn take_turn_to_time(&self, no_wait: bool) -> anyhow::Result<()> {
+        start::take_turn(Purpose::Time, no_wait, &self.stop)
     }
 
     /// Builds their image, after which they can be traced.

@@ -2,13 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use ::report::AnalysedRun;
 use ::reproduce::densefs::{self, FIGURE_4_TARGETS, Part, Sources, TracedRun};
 use anyhow::{Context, anyhow};
 use footprint_suite::{GuestTarget, trace_name};
-use machine::measuring_lock::Purpose;
 use record::{Run, RunDirectory, TRACES};
 use suites::pollution;
 use textual::{list, plain_path};
@@ -20,9 +18,8 @@ use crate::arguments::guests::GuestKernel;
 use crate::arguments::measuring::Measuring;
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::footprint;
-use crate::exit::{InterruptedEarly, OrInputError, Outcome};
+use crate::exit::{InterruptedEarly, OrInputError, Outcome, sentence_of};
 use crate::output::{self, page};
-use crate::session::start;
 use crate::session::targets;
 use crate::session::tracing::Guests;
 
@@ -32,6 +29,8 @@ const POLLUTION_BLOCKS: u32 = 30;
 const POLLUTION: &str = "pollution";
 /// Likewise: the places of the kernel's functions.
 const FUNCTIONS: &str = "functions.txt";
+/// More bytes than that file ever has.
+const LONG: u64 = 1 << 16;
 /// The item that is computed.
 const SECTION_3_1: &str = "section-3.1";
 
@@ -43,14 +42,13 @@ impl Paper for DenseFs {
     }
 
     fn summary(&self) -> &'static str {
-        "Weiss et al., DenseFS: cache footprints, traced in guests (figure-1 to figure-3, \
-         section-2); what calls cost the code around them, measured (figure-4, section-4); its \
-         inode and its code (section-3.1, section-3.2)"
+        "Weiss et al., DenseFS: cache footprints, traced in guests, and what calls cost the code \
+         around them, measured (figure-1 to figure-4, section-2 to section-4)"
     }
 
     fn examples(&self) -> &'static [(&'static str, &'static str)] {
         &[
-            ("sudo fsprism reproduce densefs", "traced in guests and measured in five minutes"),
+            ("sudo fsprism reproduce densefs", "traced in guests and measured in three minutes"),
             (
                 "fsprism reproduce densefs/figure-2 --run fsprism-runs/RUN",
                 "from any run of the footprint suite",
@@ -142,8 +140,10 @@ impl Made {
             false if part.is_timed() && !part.is_traced() => return refused(pollution::SUITE),
             false => Err(lacks("timed run")),
         };
-        let functions = fs::read_to_string(path.join(FUNCTIONS));
-        let functions = functions.map_err(|_| lacks("functions of a kernel"));
+        let file = path.join(FUNCTIONS);
+        let is_ours = file.metadata().is_ok_and(|found| found.is_file() && found.len() < LONG);
+        let functions = is_ours.then(|| fs::read_to_string(&file).ok()).flatten();
+        let functions = functions.ok_or_else(|| lacks("functions of a kernel"));
         let traced = Ok(Traced { path: path.to_owned(), directory: None, run });
         Ok(Self { traced, timed, functions, no_densefs: None })
     }
@@ -158,15 +158,14 @@ impl Made {
         };
         if part.is_timed() && part.is_traced() {
             // Before anything is traced: who has the turn to count cannot time.
-            Guests::find(None)?;
-            start::take_turn(Purpose::Time, options.no_wait, &AtomicBool::new(false))?;
+            Guests::find(None)?.take_turn_to_time(options.no_wait)?;
         }
         if part.is_traced() {
             let (traced, no_densefs) = traced(part, options)?;
             (made.traced, made.no_densefs) = (Ok(traced), no_densefs);
         }
         if part.has_functions() {
-            made.functions = functions(options).map_err(|why| format!("{why:#}"));
+            made.functions = unless_interrupted(functions(options))?;
             if let (Ok(traced), Ok(functions)) = (&made.traced, &made.functions)
                 && let Some(directory) = &traced.directory
             {
@@ -218,6 +217,14 @@ impl Made {
     }
 }
 
+/// What was made, or why not; an error only if a signal has asked for the end.
+fn unless_interrupted<T>(made: anyhow::Result<T>) -> anyhow::Result<Result<T, String>> {
+    match made {
+        Err(error) if error.is::<InterruptedEarly>() => Err(error),
+        made => Ok(made.map_err(|error| sentence_of(&error))),
+    }
+}
+
 /// Measures the suite `pollution`, within a run that was traced if there is one. If that is not
 /// possible then, the reason is reported, and the command continues without it.
 fn timed(
@@ -233,10 +240,7 @@ fn timed(
     let others: Vec<&str> = targets.iter().copied().filter(|name| *name != "densefs").collect();
     let made = match targets::why_none(&owned(&others), &how.making)? {
         Some(why) => Err(why),
-        None => match measure(&how) {
-            Err(error) if error.is::<InterruptedEarly>() => return Err(error),
-            made => made.map_err(|error| format!("{error:#}")),
-        },
+        None => unless_interrupted(measure(&how))?,
     };
     if let Err(why) = &made {
         output::say(&format!("figure-4 was not measured: {why}"));
@@ -254,10 +258,11 @@ fn traced(part: Part, options: &ReproduceOptions) -> anyhow::Result<(Traced, Opt
         let parsed = GuestTarget::parse_all(&densefs).or_input_error()?;
         match Guests::find(None)?.build_densefs(&parsed) {
             Ok(()) => targets.extend(densefs),
-            Err(why) if targets.is_empty() => return Err(why),
+            Err(why) if targets.is_empty() || why.is::<InterruptedEarly>() => return Err(why),
             Err(why) => {
+                let why = sentence_of(&why);
                 output::say(&format!("figure-3 is left out: {why}"));
-                no_densefs = Some(why.to_string());
+                no_densefs = Some(why);
             }
         }
     }
