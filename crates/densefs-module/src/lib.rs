@@ -1,6 +1,10 @@
 //! The sources of DenseFS' kernel module: the core, its entries for the module, and the module's C.
 //! They travel in fsprism, so that it can build the module for any kernel that the lab has.
 
+mod counts;
+
+pub use counts::{LineCount, line_counts};
+
 /// Every file: its path below `crates`, and its text.
 pub const SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 

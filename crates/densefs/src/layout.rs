@@ -309,6 +309,48 @@ pub(crate) mod cell {
     };
 }
 
+/// How many bytes of an inode's line hold what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InodeBytes {
+    /// All of it.
+    pub whole: usize,
+    /// The name.
+    pub name: usize,
+    /// The times.
+    pub times: usize,
+    /// Owner, group and mode: an index in the table of modes.
+    pub owner_and_mode: usize,
+    /// The size, counts of links and of openings, where the content is, the lock, and how long the
+    /// name is.
+    pub others: usize,
+}
+
+impl InodeBytes {
+    /// Those of this layout.
+    pub const OURS: Self = {
+        use cell::{CTIME, DATA, FORM, LINKS, MODE, MTIME, NAME_LENGTH, NAME_MAX, OPENS, SIZE};
+        Self {
+            whole: LINE_BYTES,
+            name: NAME_MAX,
+            times: MTIME.bytes() + CTIME.bytes(),
+            owner_and_mode: MODE.bytes(),
+            others: SIZE.bytes()
+                + LINKS.bytes()
+                + OPENS.bytes()
+                + DATA.bytes()
+                + FORM.bytes()
+                + WORD.bytes()
+                + NAME_LENGTH.bytes(),
+        }
+    };
+
+    /// What is left, for instance for a number.
+    #[must_use]
+    pub const fn left(self) -> usize {
+        self.whole - self.name - self.times - self.owner_and_mode - self.others
+    }
+}
+
 /// The annex of an inode that needs more than its cell: a line.
 pub(crate) mod annex {
     use super::{Field, cell};

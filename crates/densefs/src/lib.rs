@@ -72,6 +72,7 @@ pub use descriptors::{MapAccess, MappedFile, RangeHolder, Whence, flags};
 pub use errno::Errno;
 pub use extended::SetAttribute;
 pub use file_locks::{FileLock, LockOwner};
+pub use layout::InodeBytes;
 pub use listing::{Batch, EntrySink, ListedEntry, POSITION_FIRST};
 pub use member::{Member, Node};
 pub use name::NAME_MAX;

@@ -83,7 +83,7 @@ impl TargetFootprints {
             mount_options: facts.mount_options.clone(),
             size_bytes: facts.size_bytes,
             read_ahead_bytes: facts.read_ahead_bytes,
-            ..TargetRecord::plain(&spec.label, spec.specification(), &facts.file_system)
+            ..TargetRecord::plain(&spec.label, self.target.specification(), &facts.file_system)
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use file_system::{BY_LIBRARY, Feature, FileSystem, Storage};
 use footprint_guest::TracedCall;
+use lab::densefs::Layout;
 use targets::{Location, SpecError, TargetSpec, refuse_duplicate_labels};
 use thiserror::Error;
 use workload::Operation;
@@ -23,7 +24,13 @@ pub struct GuestTarget {
     pub spec: TargetSpec,
     /// Its file system.
     pub file_system: FileSystem,
+    /// For DenseFS, how the code of its module is laid out, if that was asked for (`layout=`);
+    /// otherwise it is the module that was built last.
+    pub layout: Option<Layout>,
 }
+
+/// The option of a target that is DenseFS.
+const LAYOUT: &str = "layout=";
 
 /// Why a target cannot be made in a guest.
 #[derive(Debug, Error)]
@@ -46,6 +53,14 @@ pub enum TargetRefusal {
     NotMounted {
         /// Its label.
         label: String,
+    },
+    /// It has a layout that does not exist, or is not DenseFS.
+    #[error("`{text}`: {why}")]
+    Layout {
+        /// The target.
+        text: String,
+        /// Why not.
+        why: String,
     },
     /// It is limited, filled or aged.
     #[error(
@@ -75,10 +90,14 @@ impl GuestTarget {
     /// # Errors
     /// If it is not a target, or a guest cannot make it.
     pub fn parse(text: &str) -> Result<Self, TargetRefusal> {
-        let mut spec: TargetSpec = text.parse()?;
+        let (plain, layout) = without_layout(text)?;
+        let mut spec: TargetSpec = plain.parse()?;
         if let Some(label) = spec.label.strip_suffix(BY_LIBRARY) {
             // Here, it is reached in the kernel.
             spec.label = label.to_owned();
+        }
+        if layout.is_some() && spec.label == plain {
+            spec.label = text.to_owned();
         }
         let label = spec.label.clone();
         let Location::Scratch(scratch) = &spec.location else {
@@ -95,7 +114,12 @@ impl GuestTarget {
             return Err(TargetRefusal::TooLarge { label, most_bytes: DEVICE_BYTES_MAX });
         }
         let file_system = scratch.file_system;
-        Ok(Self { spec, file_system })
+        let target = Self { spec, file_system, layout };
+        if layout.is_some() && !target.needs_module() {
+            let why = "only the target densefs has a layout: leave it out".to_owned();
+            return Err(TargetRefusal::Layout { text: text.to_owned(), why });
+        }
+        Ok(target)
     }
 
     /// Parses a target that programs in the guest are to use, and that must be mounted for that.
@@ -114,6 +138,17 @@ impl GuestTarget {
     #[must_use]
     pub fn needs_module(&self) -> bool {
         self.file_system.storage == Storage::Arena
+    }
+
+    /// The target as specified on the command line, without its label.
+    #[must_use]
+    pub fn specification(&self) -> String {
+        let text = self.spec.specification();
+        match self.layout {
+            Some(layout) if text.contains(':') => format!("{text},{LAYOUT}{layout}"),
+            Some(layout) => format!("{text}:{LAYOUT}{layout}"),
+            None => text,
+        }
     }
 
     /// Parses several targets.
@@ -187,6 +222,21 @@ impl GuestTarget {
     }
 }
 
+/// A target's text without its layout, and the layout.
+fn without_layout(text: &str) -> Result<(String, Option<Layout>), TargetRefusal> {
+    let Some((before, options)) = text.split_once(':') else { return Ok((text.to_owned(), None)) };
+    let is_layout = |option: &&str| option.starts_with(LAYOUT);
+    let Some(found) = options.split(',').find(is_layout) else {
+        return Ok((text.to_owned(), None));
+    };
+    let layout = found[LAYOUT.len()..].parse();
+    let layout = layout.map_err(|why| TargetRefusal::Layout { text: text.to_owned(), why })?;
+    let rest: Vec<&str> = options.split(',').filter(|option| *option != found).collect();
+    let rest = rest.join(",");
+    let plain = if rest.is_empty() { before.to_owned() } else { format!("{before}:{rest}") };
+    Ok((plain, Some(layout)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +258,30 @@ mod tests {
         assert_eq!(again, xfs.in_guest());
         assert!(text.contains("device=/dev/ram0") && text.contains("crc=0"), "{text}");
         assert_eq!(GuestTarget::parse("ext4:size=200m").unwrap().size_bytes(), 200 << 20);
+    }
+
+    #[test]
+    fn densefs_has_the_layout_that_it_is_asked_for() {
+        for (text, label, specification, layout) in [
+            ("densefs", "densefs", "densefs", None),
+            ("densefs:layout=plain", "densefs:layout=plain", "densefs:layout=plain", Some("plain")),
+            (
+                "a=densefs:layout=hinted,size=64m",
+                "a",
+                "densefs:size=67108864,layout=hinted",
+                Some("hinted"),
+            ),
+        ] {
+            let target = GuestTarget::parse(text).unwrap();
+            assert_eq!(target.layout.map(Layout::name), layout);
+            assert_eq!(
+                (target.spec.label.as_str(), target.specification().as_str()),
+                (label, specification)
+            );
+            assert!(!target.in_guest().to_string().contains("layout"));
+        }
+        assert!(refusal("densefs:layout=dense").contains("choose from plain"));
+        assert!(refusal("ext4:layout=plain").contains("leave it out"));
     }
 
     #[test]

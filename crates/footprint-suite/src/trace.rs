@@ -12,7 +12,7 @@ use footprint_symbols::describe::{KernelSources, Sources, describe};
 use footprint_symbols::touched::TouchedAddresses;
 use footprint_trace::attachments;
 use footprint_trace::reader::{CutReason, TraceReader};
-use lab::densefs::DenseFsModule;
+use lab::densefs::{DenseFsModule, Layout};
 use lab::{Boot, BootError, Image, Kernel, LabError, Plugin};
 
 use crate::error::TracingError;
@@ -31,8 +31,9 @@ pub struct Tracer {
     pub kernel: Kernel,
     /// The image that the guest boots.
     pub image: Image,
-    /// DenseFS for the kernel, if the lab has it.
-    pub densefs: Option<DenseFsModule>,
+    /// DenseFS for the kernel in those layouts that the lab has, the one that was asked for last
+    /// first.
+    pub densefs: Vec<DenseFsModule>,
     /// The plugin that writes traces, as a shared library.
     pub library: PathBuf,
     /// Set by a signal handler to end a guest early.
@@ -141,8 +142,10 @@ impl Tracer {
             serde_json::to_vec(&job).map_err(TracingError::Outcome)?,
         )];
         if target.needs_module() {
-            let release = self.kernel.release.clone();
-            let module = self.densefs.as_ref().ok_or(LabError::NoDenseFs { release })?;
+            let is_it = |one: &&DenseFsModule| target.layout.is_none_or(|of| one.layout == of);
+            let (release, layout) = (self.kernel.release.clone(), target.layout.map(Layout::name));
+            let module = self.densefs.iter().find(is_it);
+            let module = module.ok_or(LabError::NoDenseFs { release, layout })?;
             boot.job.push(module.job_file()?);
             boot.arguments.extend(DenseFsModule::arguments(target.size_bytes()));
         }

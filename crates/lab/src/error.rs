@@ -136,12 +136,16 @@ pub enum LabError {
     },
     /// The lab does not have DenseFS for this kernel yet.
     #[error(
-        "the lab has no DenseFS for kernel {release} yet: run fsprism lab build --densefs --kernel \
-         {release}"
+        "the lab has no DenseFS for kernel {release}{} yet: run fsprism lab build --densefs{} \
+         --kernel {release}",
+        .layout.map(|layout| format!(" in the layout {layout}")).unwrap_or_default(),
+        .layout.map(|layout| format!(" --densefs-layout {layout}")).unwrap_or_default()
     )]
     NoDenseFs {
         /// The kernel's release.
         release: String,
+        /// The name of the layout, if a certain one is needed.
+        layout: Option<&'static str>,
     },
     /// The lab does not have this kernel yet.
     #[error("the lab has no kernel{asked} yet: run fsprism lab build{option}")]

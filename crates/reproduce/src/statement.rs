@@ -40,6 +40,25 @@ pub struct Statement {
     pub measured: String,
     /// Whether it holds.
     pub outcome: Outcome,
+    /// How far the measured number may be from the published one, if that is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<&'static str>,
+    /// Why it does not hold, or cannot be told, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl Statement {
+    /// With how far the measured number may be from the published one.
+    pub(crate) fn within(self, tolerance: &'static str) -> Self {
+        Self { tolerance: Some(tolerance), ..self }
+    }
+
+    /// With why it does not hold or cannot be told, unless it holds or says so already.
+    pub(crate) fn because(self, why: &str) -> Self {
+        let unsaid = self.outcome != Outcome::Holds && self.why.is_none();
+        Self { why: if unsaid { Some(why.to_owned()) } else { self.why }, ..self }
+    }
 }
 
 /// What was measured for a statement: the number in words, and whether the statement holds.
@@ -57,8 +76,11 @@ pub(crate) fn statement(
         Some((measured, false)) => (measured, Outcome::DoesNotHold),
         None => ("not measured".to_owned(), Outcome::Unknown),
     };
-    Statement { source, claim, published, measured, outcome }
+    Statement { source, claim, published, measured, outcome, tolerance: None, why: None }
 }
+
+/// As wide as what introduces each part of a statement.
+const INDENT: &str = "               ";
 
 /// Renders the statements for people, and counts those that hold; `how` says how the numbers were
 /// obtained.
@@ -68,16 +90,22 @@ pub(crate) fn text(statements: &[Statement], how: &str, width: usize) -> String 
         let outcome = match statement.outcome {
             Outcome::Holds => "holds",
             Outcome::DoesNotHold => "does not hold",
-            Outcome::Unknown => "unknown",
+            Outcome::Unknown => "cannot tell",
         };
         let claim = format!("{outcome}: {} ({})", statement.claim, statement.source);
         text += &paragraph("- ", "  ", &claim, width);
         text += &published(statement.published, width);
         text += &measured(&statement.measured, width);
+        for (head, what) in [
+            ("    tolerance: ", statement.tolerance),
+            ("    why:       ", statement.why.as_deref()),
+        ] {
+            text += &what.map(|what| paragraph(head, INDENT, what, width)).unwrap_or_default();
+        }
     }
     let count = |outcome| statements.iter().filter(|one| one.outcome == outcome).count();
     text += &format!(
-        "\n{} of {} statements hold, {} do not, {} unknown\n",
+        "\n{} of {} statements hold, {} do not, {} cannot be told\n",
         count(Outcome::Holds),
         statements.len(),
         count(Outcome::DoesNotHold),
@@ -88,10 +116,10 @@ pub(crate) fn text(statements: &[Statement], how: &str, width: usize) -> String 
 
 /// A paragraph with what the paper says.
 pub(crate) fn published(text: &str, width: usize) -> String {
-    paragraph("    published: ", "               ", text, width)
+    paragraph("    published: ", INDENT, text, width)
 }
 
 /// A paragraph with what was measured.
 pub(crate) fn measured(text: &str, width: usize) -> String {
-    paragraph("    measured:  ", "               ", text, width)
+    paragraph("    measured:  ", INDENT, text, width)
 }

@@ -42,6 +42,11 @@ impl<W: Word> Field<W> {
         Self { at: (self.at + index * size_of::<W>()).min(last), width: PhantomData }
     }
 
+    /// Its size in bytes.
+    pub(crate) const fn bytes(self) -> usize {
+        size_of::<W>()
+    }
+
     /// Its offset in the line, in bytes.
     #[inline(always)]
     #[must_use]

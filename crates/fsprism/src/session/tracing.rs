@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::caches::Hierarchy;
-use ::lab::{ImageParts, Kernel, Lab, densefs, image, kernel};
+use ::lab::command::Command;
+use ::lab::densefs::Layout;
+use ::lab::{Boot, BootError, Image, ImageParts, Kernel, Lab, LabError, densefs, image, kernel};
 use footprint_suite::{
     GuestTarget, PhasesPlan, PhasesTraced, TraceOutcome, Tracer, TracingError, TracingPlan,
 };
 use machine::measuring_lock::Purpose;
 use tempfile::TempDir;
 
-use crate::exit::OrInputError;
+use crate::exit::{InterruptedEarly, OrInputError};
 use crate::output;
 use crate::session::start;
 
@@ -43,12 +45,52 @@ impl Guests {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Checks that the lab has what the targets need.
-    pub(crate) fn check(&self, targets: &[GuestTarget]) -> anyhow::Result<()> {
-        if targets.iter().any(GuestTarget::needs_module) {
-            densefs::find(&self.lab, &self.kernel).or_input_error()?;
+    /// Checks that the lab has what the targets need, and notes the layout of each DenseFS.
+    pub(crate) fn check(&self, targets: &mut [GuestTarget]) -> anyhow::Result<()> {
+        let built = densefs::built(&self.lab, &self.kernel);
+        for target in targets.iter_mut().filter(|target| target.needs_module()) {
+            let (release, layout) = (self.kernel.release.clone(), target.layout.map(Layout::name));
+            let found = built.iter().find(|one| target.layout.is_none_or(|of| one.layout == of));
+            let found = found.ok_or(LabError::NoDenseFs { release, layout }).or_input_error()?;
+            target.layout = Some(found.layout);
         }
         Ok(())
+    }
+
+    /// Builds DenseFS for the kernel in the layouts that the targets ask for, unless the lab has
+    /// it.
+    pub(crate) fn build_densefs(&self, targets: &[GuestTarget]) -> anyhow::Result<()> {
+        for layout in targets.iter().filter_map(|target| target.layout) {
+            let plan = densefs::plan(&self.lab, &self.kernel, layout).or_input_error()?;
+            plan.sentence().iter().for_each(|sentence| output::say(sentence));
+            let built = densefs::build_beside(&self.lab, &plan);
+            if self.is_stopped() {
+                return Err(InterruptedEarly.into());
+            }
+            built?;
+        }
+        Ok(())
+    }
+
+    /// What a guest prints that runs a script of its shell.
+    pub(crate) fn say(&self, script: &str) -> anyhow::Result<String> {
+        let boot = Boot {
+            stop: Some(Arc::clone(&self.stop)),
+            ..Boot::new(self.kernel.clone(), self.image()?)
+        };
+        let ran = match Command::from_words(&[script.to_owned()]).run(boot) {
+            Err(BootError::Stopped) => return Err(InterruptedEarly.into()),
+            ran => ran?,
+        };
+        let said = String::from_utf8_lossy(&ran.output).into_owned();
+        anyhow::ensure!(ran.status == 0, "a guest's command failed: {}", said.trim());
+        Ok(said)
+    }
+
+    fn image(&self) -> anyhow::Result<Image> {
+        let program = start::this_program()?;
+        let parts = ImageParts { kernel: &self.kernel, program: &program, further: &[] };
+        Ok(image::build(&self.lab, parts)?)
     }
 
     /// Waits until no run on this computer is timing, as guests would take processors from it. With
@@ -60,15 +102,19 @@ impl Guests {
         }
     }
 
+    /// Waits until no other run on this computer is timing or counting: afterwards, this process
+    /// can do both.
+    pub(crate) fn take_turn_to_time(&self, no_wait: bool) -> anyhow::Result<()> {
+        start::take_turn(Purpose::Time, no_wait, &self.stop)
+    }
+
     /// Builds their image, after which they can be traced.
     pub(crate) fn ready(&self) -> anyhow::Result<Tracing> {
-        let program = start::this_program()?;
-        let parts = ImageParts { kernel: &self.kernel, program: &program, further: &[] };
-        let image = image::build(&self.lab, parts)?;
+        let image = self.image()?;
         let directory = TempDir::new()?;
         let library = footprint_library::write_into(directory.path())?;
         let (kernel, stop) = (self.kernel.clone(), Arc::clone(&self.stop));
-        let densefs = densefs::find(&self.lab, &self.kernel).ok();
+        let densefs = densefs::built(&self.lab, &self.kernel);
         let tracer = Tracer { kernel, image, densefs, library, stop };
         Ok(Tracing { tracer, _library: directory })
     }

@@ -163,6 +163,40 @@ fn lines_in(document: &Value) -> Vec<(String, f64, f64)> {
     lines.collect()
 }
 
+/// Figure 3 and section 3.2 of "DenseFS": both modules are built and traced, and a guest says where
+/// functions of its kernel lie.
+#[test]
+fn compaction_is_traced_before_and_after() {
+    let Some(lab) = dense_lab("compaction_is_traced_before_and_after") else { return };
+    let place = Place::new();
+    let reproduced = |arguments: &str| {
+        let mut command = place.fsprism(&format!("reproduce densefs/{arguments} --format json"));
+        command.env("FSPRISM_LAB", lab.lab.directory());
+        place.finish(command).assert_code(0).document()
+    };
+    let found = reproduced("figure-3 --blocks 2 --out run");
+    let sides = found["figure_3"].as_array().expect("a list");
+    let lines = |side: usize, name: &str| sides[side][name]["median"].as_f64().expect("a number");
+    assert_eq!((&sides[0]["layout"], &sides[1]["layout"]), (&"plain".into(), &"ordered".into()));
+    assert!(lines(1, "instruction_lines") < 70.0 && lines(1, "data_lines") < 55.0, "{found}");
+    assert!(lines(1, "instruction_lines") < lines(0, "instruction_lines"), "{found}");
+    let outcomes: Vec<&Value> =
+        found["statements"].as_array().expect("a list").iter().map(|one| &one["outcome"]).collect();
+    assert_eq!(outcomes, ["holds", "unknown", "holds", "holds"], "{found}");
+    assert_eq!(reproduced("figure-3 --run run")["figure_3"], found["figure_3"]);
+    // What is used without a layout is still the one that was asked for.
+    let last = densefs::find(&lab.lab, &lab.kernel).expect("it was built");
+    assert_eq!(last.layout, Layout::default());
+    let found = reproduced("section-3.2");
+    let functions = found["functions"].as_array().expect("a list");
+    assert_eq!(functions.len(), 4, "{found}");
+    for function in functions {
+        let bytes = function["bytes"].as_u64().expect("a number");
+        let published = function["published_bytes"].as_u64().expect("a number");
+        assert!((published / 2..published * 2).contains(&bytes), "{function}");
+    }
+}
+
 /// `crates/densefs-kernel/counts/lines.txt` has what each call took when it was last measured. It
 /// must not take more, apart from what another compiler and another kernel do differently.
 #[test]

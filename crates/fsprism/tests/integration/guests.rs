@@ -251,7 +251,15 @@ fn a_papers_figure_is_traced_and_shown_again() {
     let sparse = &again["footprints"][0]["sparse_data_lines_percent"];
     assert!(sparse.as_f64().is_some_and(|percent| (5.0..80.0).contains(&percent)), "{sparse}");
     let text = place.finish(fsprism(&place, "reproduce densefs --run run"));
-    for words in ["Figure 1:", "Figure 2:", "Section 2:", "published: over 1,000 lines"] {
+    for words in [
+        "Figure 1:",
+        "Figure 2:",
+        "Section 2:",
+        "published: over 1,000 lines",
+        "tolerance: a factor of 1.5",
+        "why:       the run has no DenseFS of both layouts",
+        "why:       run has no timed run",
+    ] {
         assert!(text.assert_code(0).stdout.contains(words), "no {words} in {}", text.stdout);
     }
 }
@@ -394,9 +402,12 @@ fn what_cannot_be_traced_is_refused_in_a_sentence() {
     };
     refused("run footprint tmpfs", &["no kernel", "fsprism lab build"]);
     refused("reproduce densefs", &["no kernel", "fsprism lab build"]);
+    refused("reproduce densefs/section-3.1 --blocks 2", &["is computed", "leave out --blocks"]);
+    refused("run footprint densefs:layout=dense", &["no layout 'dense'", "choose from plain"]);
+    refused("run footprint ext4:layout=plain", &["only the target densefs", "leave it out"]);
     refused(
-        "reproduce densefs/figure-3",
-        &["no figure-3", "figure-1, figure-2, figure-4, section-2"],
+        "reproduce densefs/figure-9",
+        &["no figure-9", "figure-3, figure-4, section-2, section-3.1, section-3.2, section-4"],
     );
     refused("run footprint /tmp", &["taken in a guest", "name a file system"]);
     refused("run footprint ext4:read_bps=1m", &["leave these options out"]);

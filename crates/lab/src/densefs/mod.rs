@@ -12,6 +12,7 @@ mod relocations;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::SystemTime;
 
 use ::densefs_module::SOURCES;
 use serde::Serialize;
@@ -111,11 +112,21 @@ pub fn plan(lab: &Lab, kernel: &Kernel, layout: Layout) -> Result<Plan, LabError
     Ok(Plan { kernel: kernel.clone(), layout, directory, tools })
 }
 
-/// Builds the planned module.
+/// Builds the planned module, which is used from now on by those who ask for no layout.
 ///
 /// # Errors
 /// If packages cannot be fetched, or a tool fails.
 pub fn build(lab: &Lab, plan: &Plan) -> Result<DenseFsModule, LabError> {
+    let module = build_beside(lab, plan)?;
+    set_asked(&module, SystemTime::now())?;
+    Ok(module)
+}
+
+/// Builds the planned module without changing which one is used by those who ask for no layout.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_beside(lab: &Lab, plan: &Plan) -> Result<DenseFsModule, LabError> {
     let Plan { layout, directory, tools, .. } = plan;
     if let Some(Tools { headers, compiler }) = tools {
         let headers = headers.obtain(lab)?;
@@ -137,11 +148,17 @@ pub fn build(lab: &Lab, plan: &Plan) -> Result<DenseFsModule, LabError> {
             return Err(LabError::at(directory)(error));
         }
     }
-    // What was asked for last is used from now on.
-    let file = directory.join(FILE);
-    let used = File::open(&file).and_then(|file| file.set_modified(std::time::SystemTime::now()));
-    used.map_err(LabError::at(&file))?;
-    Ok(DenseFsModule { file, layout: *layout })
+    let module = DenseFsModule { file: directory.join(FILE), layout: *layout };
+    if tools.is_some() {
+        set_asked(&module, SystemTime::UNIX_EPOCH)?;
+    }
+    Ok(module)
+}
+
+/// Notes when the module was last asked for.
+fn set_asked(module: &DenseFsModule, when: SystemTime) -> Result<(), LabError> {
+    let noted = File::open(&module.file).and_then(|file| file.set_modified(when));
+    noted.map_err(LabError::at(&module.file))
 }
 
 /// The module for a kernel that was asked for last, of those that this fsprism has built.
@@ -149,13 +166,21 @@ pub fn build(lab: &Lab, plan: &Plan) -> Result<DenseFsModule, LabError> {
 /// # Errors
 /// [`LabError::NoDenseFs`] if there is none.
 pub fn find(lab: &Lab, kernel: &Kernel) -> Result<DenseFsModule, LabError> {
+    let none = LabError::NoDenseFs { release: kernel.release.clone(), layout: None };
+    built(lab, kernel).into_iter().next().ok_or(none)
+}
+
+/// The modules for a kernel that this fsprism has built, the one that was asked for last first.
+#[must_use]
+pub fn built(lab: &Lab, kernel: &Kernel) -> Vec<DenseFsModule> {
     let built = Layout::ALL.into_iter().filter_map(|layout| {
         let file = directory_of(lab, kernel, layout).join(FILE);
         let asked = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
         Some((asked, DenseFsModule { file, layout }))
     });
-    let last = built.max_by_key(|(asked, _)| *asked).map(|(_, module)| module);
-    last.ok_or_else(|| LabError::NoDenseFs { release: kernel.release.clone() })
+    let mut built: Vec<(SystemTime, DenseFsModule)> = built.collect();
+    built.sort_by_key(|(asked, _)| std::cmp::Reverse(*asked));
+    built.into_iter().map(|(_, module)| module).collect()
 }
 
 /// The directory of the module, whose name says what it is made from.

@@ -21,7 +21,7 @@ const SPARSE_BYTES: usize = 8;
 const PUBLISHED: [[&str; 3]; 3] = [
     ["creat", "over 1,000", "about 450"],
     ["unlink of 4 KiB", "about 1,000", ""],
-    ["rename", "about 300 (axis)", ""],
+    ["rename", "about 300", ""],
 ];
 
 /// The run's targets with this file system.

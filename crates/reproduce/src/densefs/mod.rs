@@ -1,12 +1,19 @@
 //! Weiss, Arpaci-Dusseau & Arpaci-Dusseau, "`DenseFS`: A Cache-Compact Filesystem" (`HotStorage`
-//! 2018): section 2, the cache access patterns of existing file systems, traced here.
+//! 2018): the cache access patterns of file systems, traced here (section 2); what makes DenseFS
+//! compact (section 3); what calls cost the code around them, timed here (section 4).
 //!
 //! The paper prints its figures without tables, so ours are compared with what its text says and
 //! what can be read off the axes. Footprints are the medians of a run's cells, with their intervals
 //! over the repetitions; stacks come from the traces of the run, by way of [`TargetStacks`].
 
+mod code;
+mod figure_3;
 mod figure_4;
 mod figures;
+mod functions;
+mod grep;
+mod inode;
+mod part;
 mod statements;
 mod text;
 
@@ -14,29 +21,50 @@ use footprint_study::OperationStacks;
 use record::Run;
 use serde::Serialize;
 
-pub use self::figure_4::{FIGURE_4_TARGETS, PollutionPoint, PollutionReproduction};
+pub use self::code::CallCode;
+pub use self::figure_3::Compaction;
+pub use self::figure_4::{FIGURE_4_TARGETS, PollutionPoint};
+pub use self::functions::{FunctionPlace, kernel_functions};
+pub use self::inode::InodeStep;
+use self::part::OPERATIONS;
+pub use self::part::{FIGURE_OPERATIONS, Part};
 pub use crate::gathered::Estimate;
 use crate::gathered::{self, Gathered};
 pub use crate::statement::{Outcome, Statement};
 
-/// The operations of Figure 1. Figure 2 uses them here too, since the paper does not name its own.
-pub const FIGURE_OPERATIONS: [&str; 3] = ["create", "unlink", "rename"];
-/// The paper's file systems.
-const FILE_SYSTEMS: [&str; 5] = ["btrfs", "ext4", "f2fs", "tmpfs", "xfs"];
-/// The operations against which the statements of section 2 are checked.
-const OPERATIONS: [&str; 6] = ["create", "unlink", "rename", "stat", "write", "read"];
+/// What a reproduction is made from. What is not there says why.
+#[derive(Clone, Debug)]
+pub struct Sources<'a> {
+    /// A run of the suite `footprint`.
+    pub traced: Result<TracedRun<'a>, String>,
+    /// A run of the suite `pollution`, and its name.
+    pub timed: Result<(&'a Run, &'a str), String>,
+    /// Lines of a kernel's symbols: see [`kernel_functions`].
+    pub functions: Result<&'a str, String>,
+    /// Why DenseFS was not traced in a kernel, if that was tried.
+    pub no_densefs: Option<String>,
+}
 
-/// What can be reproduced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// All of it.
-    Whole,
-    /// Figure 1: cachemaps of three operations on xfs.
-    Figure1,
-    /// Figure 2: cgstacks of five file systems.
-    Figure2,
-    /// What section 2 says about footprints.
-    Section2,
+/// A run of the suite `footprint`.
+#[derive(Clone, Debug)]
+pub struct TracedRun<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Its name.
+    pub name: &'a str,
+    /// The stacks in its targets' traces.
+    pub stacks: &'a [TargetStacks],
+}
+
+/// Why something cannot be told.
+#[derive(Clone, Debug, Default)]
+struct Lacking {
+    traces: Option<String>,
+    compaction: Option<String>,
+    functions: Option<String>,
+    pollution: Option<String>,
+    /// Whether the processor lets programs count.
+    counters: Option<bool>,
 }
 
 /// The stacks from a target's trace, which its cells do not contain.
@@ -50,13 +78,15 @@ pub struct TargetStacks {
     pub operations: Vec<OperationStacks>,
 }
 
-/// Section 2, as reproduced here.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The paper, as reproduced here.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Reproduction {
     /// The paper.
     pub paper: &'static str,
-    /// The name of the run.
-    pub run: String,
+    /// The name of the run that was traced.
+    pub run: Option<String>,
+    /// The name of the run that was timed, for Figure 4.
+    pub pollution_run: Option<String>,
     /// The releases of the kernels that were traced.
     pub kernels: Vec<String>,
     /// Figure 1: the lines of each operation on xfs.
@@ -65,10 +95,23 @@ pub struct Reproduction {
     pub figure_2: Vec<CodeShares>,
     /// The footprints that section 2 is about.
     pub footprints: Vec<OperationFootprint>,
+    /// Section 3.1: the bytes of an inode.
+    pub inode: Vec<InodeStep>,
+    /// Figure 3: the lines of creat on DenseFS in a kernel, before and after compaction.
+    pub figure_3: Vec<Compaction>,
+    /// Section 3.2: lines of instructions by how the code is laid out.
+    pub code: Vec<CallCode>,
+    /// Section 3.2: where functions lie.
+    pub functions: Vec<FunctionPlace>,
+    /// Figure 4: each point of each curve.
+    pub figure_4: Vec<PollutionPoint>,
     /// What the paper says, and what was found here.
     pub statements: Vec<Statement>,
     /// What could not be measured, and why.
     pub missing: Vec<String>,
+    /// Whether all was traced that was to be.
+    #[serde(skip)]
+    pub is_traced_whole: bool,
 }
 
 /// The size of one cachemap of Figure 1.
@@ -144,84 +187,97 @@ pub struct OperationFootprint {
     pub sparse_data_lines_percent: Option<f64>,
 }
 
-impl Part {
-    /// The parts by name, except the whole.
-    const NAMED: [(&str, Self); 3] =
-        [("figure-1", Self::Figure1), ("figure-2", Self::Figure2), ("section-2", Self::Section2)];
-
-    /// The names of all parts.
-    #[must_use]
-    pub fn names() -> [&'static str; 3] {
-        Self::NAMED.map(|(name, _)| name)
-    }
-
-    /// The part with this name: `figure-1`, `figure-2` or `section-2`.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMED.into_iter().find(|(one, _)| *one == name).map(|(_, part)| part)
-    }
-
-    /// The file systems that are traced for it.
-    #[must_use]
-    pub fn file_systems(self) -> &'static [&'static str] {
-        if let Self::Figure1 = self { &["xfs"] } else { &FILE_SYSTEMS }
-    }
-
-    /// The operations that are traced for it.
-    #[must_use]
-    pub fn operations(self) -> &'static [&'static str] {
-        match self {
-            Self::Figure1 | Self::Figure2 => &FIGURE_OPERATIONS,
-            Self::Whole | Self::Section2 => &OPERATIONS,
-        }
-    }
-
-    fn has(self, other: Self) -> bool {
-        self == Self::Whole || self == other
-    }
-}
-
 impl Reproduction {
-    /// Reproduces a part from a run and the stacks in its targets' traces. `name` is the run's
-    /// name.
+    /// Reproduces a part of the paper.
     #[must_use]
-    pub fn from_run(part: Part, run: &Run, name: &str, traced: &[TargetStacks]) -> Self {
-        let mut kernels: Vec<String> = traced.iter().filter_map(|one| one.kernel.clone()).collect();
-        kernels.sort();
-        kernels.dedup();
-        let all = figures::footprints(&Gathered::new(run), traced);
+    pub fn new(part: Part, sources: &Sources<'_>) -> Self {
         let mut reproduction = Self {
-            paper: "Weiss et al., DenseFS: A Cache-Compact Filesystem (section 2)",
-            run: name.to_owned(),
-            kernels,
-            figure_1: figures::cachemaps(&all, &figures::targets_of(run, "xfs")),
-            figure_2: figures::flame_graphs(traced),
-            footprints: all,
-            statements: Vec::new(),
-            missing: gathered::missing(run),
+            paper: "Weiss et al., DenseFS: A Cache-Compact Filesystem",
+            is_traced_whole: true,
+            inode: inode::steps(),
+            code: code::calls(),
+            functions: sources
+                .functions
+                .as_ref()
+                .map_or(Vec::new(), |text| functions::places(text)),
+            ..Self::default()
         };
-        reproduction.statements = statements::all(&reproduction, part);
+        if let Ok(traced) = &sources.traced {
+            reproduction.take_traced(traced);
+        }
+        if let Ok((run, name)) = sources.timed {
+            reproduction.pollution_run = Some(name.to_owned());
+            reproduction.figure_4 = figure_4::points(run);
+            let missing = gathered::missing(run).into_iter();
+            reproduction.missing.extend(missing.map(|what| format!("in Figure 4, {what}")));
+        }
+        let lacking = Lacking::new(sources);
+        reproduction.statements = statements::all(&reproduction, part, &lacking);
         reproduction.keep(part);
         reproduction
     }
 
+    fn take_traced(&mut self, traced: &TracedRun<'_>) {
+        let TracedRun { run, name, stacks } = traced;
+        let densefs = run.manifest.targets.iter().filter(|one| figure_3::is_densefs(one));
+        let densefs: Vec<&str> = densefs.map(|one| one.label.as_str()).collect();
+        let is_other = |target: &str| !densefs.contains(&target);
+        let others: Vec<TargetStacks> =
+            stacks.iter().filter(|one| is_other(&one.target)).cloned().collect();
+        let all = figures::footprints(&Gathered::new(run), stacks);
+        self.run = Some((*name).to_owned());
+        self.kernels = stacks.iter().filter_map(|one| one.kernel.clone()).collect();
+        self.kernels.sort();
+        self.kernels.dedup();
+        self.figure_1 = figures::cachemaps(&all, &figures::targets_of(run, "xfs"));
+        self.figure_2 = figures::flame_graphs(&others);
+        self.figure_3 = figure_3::compaction(run, &all);
+        // Section 2 is about the others.
+        self.footprints = all.into_iter().filter(|one| is_other(&one.target)).collect();
+        self.missing.extend(gathered::missing(run));
+        self.is_traced_whole = self.missing.is_empty();
+    }
+
     /// Drops what belongs to other parts.
     fn keep(&mut self, part: Part) {
-        if !part.has(Part::Figure1) {
-            self.figure_1.clear();
+        fn drop_unless<T>(keeps: bool, of: &mut Vec<T>) {
+            if !keeps {
+                of.clear();
+            }
         }
-        if !part.has(Part::Figure2) {
-            self.figure_2.clear();
-        }
-        if !part.has(Part::Section2) {
-            self.footprints.clear();
-        }
+        drop_unless(part.has(Part::Figure1), &mut self.figure_1);
+        drop_unless(part.has(Part::Figure2), &mut self.figure_2);
+        drop_unless(part.has(Part::Section2), &mut self.footprints);
+        drop_unless(part.has(Part::Section31), &mut self.inode);
+        drop_unless(part.has(Part::Figure3), &mut self.figure_3);
+        drop_unless(part.has(Part::Section32), &mut self.code);
+        drop_unless(part.has(Part::Section32), &mut self.functions);
+        drop_unless(part.has(Part::Figure4), &mut self.figure_4);
     }
 
     /// Renders the reproduction for people.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         text::render(self, width)
+    }
+}
+
+impl Lacking {
+    fn new(sources: &Sources<'_>) -> Self {
+        let counters = |run: &Run| run.manifest.machine.permissions.hardware_counters;
+        let traced = sources.traced.as_ref().ok().map(|one| one.run);
+        let timed = sources.timed.as_ref().ok().map(|(run, _)| *run);
+        let traces = sources.traced.as_ref().err();
+        let without = || "the run has no DenseFS of both layouts".to_owned();
+        Self {
+            traces: traces.cloned(),
+            compaction: Some(
+                sources.no_densefs.as_ref().or(traces).cloned().unwrap_or_else(without),
+            ),
+            functions: sources.functions.as_ref().err().cloned(),
+            pollution: sources.timed.as_ref().err().cloned(),
+            counters: traced.or(timed).and_then(counters),
+        }
     }
 }
 

@@ -1,11 +1,14 @@
-//! The statements of section 2, each compared with what was traced.
+//! The statements of all parts, and those of section 2, each compared with what was traced.
 //!
 //! "Typically" and "many" are interpreted as the median over all targets and the operations on
 //! names, which the paper traced ("a variety of metadata operations"); reads and writes of data are
 //! shown separately.
 
 use super::figures::median;
-use super::{CachemapSize, CodeShares, OperationFootprint, Part, Reproduction, Statement};
+use super::{
+    CachemapSize, CodeShares, Estimate, Lacking, OperationFootprint, Outcome, Part, Reproduction,
+    Statement, code, figure_3, figure_4, functions, grep, inode,
+};
 use crate::statement::{Found, statement};
 
 /// Operations on names.
@@ -17,21 +20,42 @@ const ABOUT: std::ops::RangeInclusive<f64> = 0.67..=1.5;
 /// Which ratios count as "about twice".
 const ABOUT_TWICE: std::ops::RangeInclusive<f64> = 1.5..=2.5;
 
+/// Statements, each made from what was found.
+type Statements = &'static [fn(&Reproduction) -> Statement];
+
+const FIGURE_1: Statements = &[
+    create_instructions,
+    create_data,
+    unlink_instructions,
+    rename_is_smaller,
+    rename_instructions,
+];
+const SECTION_2: Statements = &[twice, wasted_data, sparse_data, less_wasted, once];
+const FIGURE_2: Statements = &[vfs_and_page_cache, common, variation];
+
 /// The statements of a part, in the paper's order.
-pub(super) fn all(of: &Reproduction, part: Part) -> Vec<Statement> {
-    let figure_1: &[fn(&Reproduction) -> Statement] = &[
-        create_instructions,
-        create_data,
-        unlink_instructions,
-        rename_is_smaller,
-        rename_instructions,
-    ];
-    let section_2: &[fn(&Reproduction) -> Statement] =
-        &[twice, wasted_data, sparse_data, less_wasted, once];
-    let figure_2: &[fn(&Reproduction) -> Statement] = &[vfs_and_page_cache, common, variation];
-    let parts = [(Part::Figure1, figure_1), (Part::Section2, section_2), (Part::Figure2, figure_2)];
-    let wanted = parts.into_iter().filter(|(own, _)| part.has(*own));
-    wanted.flat_map(|(_, statements)| statements.iter().map(|statement| statement(of))).collect()
+pub(super) fn all(of: &Reproduction, part: Part, lacking: &Lacking) -> Vec<Statement> {
+    let mut all = Vec::new();
+    let mut add = |own, statements: Vec<Statement>, why: &Option<String>| {
+        if part.has(own) {
+            let explained = |one: Statement| match (one.outcome, why) {
+                (Outcome::Unknown, Some(why)) => one.because(why),
+                _ => one,
+            };
+            all.extend(statements.into_iter().map(explained));
+        }
+    };
+    let made = |statements: Statements| statements.iter().map(|one| one(of)).collect();
+    add(Part::Figure1, made(FIGURE_1), &lacking.traces);
+    add(Part::Section2, made(SECTION_2), &lacking.traces);
+    add(Part::Figure2, made(FIGURE_2), &lacking.traces);
+    add(Part::Section31, inode::statements(), &None);
+    add(Part::Figure3, made(figure_3::STATEMENTS), &lacking.compaction);
+    add(Part::Section32, made(code::STATEMENTS), &None);
+    add(Part::Section32, made(functions::STATEMENTS), &lacking.functions);
+    add(Part::Figure4, figure_4::statements(&of.figure_4), &lacking.pollution);
+    add(Part::Section4, grep::statements(lacking.counters), &None);
+    all
 }
 
 fn cachemap<'a>(of: &'a Reproduction, operation: &str) -> Option<&'a CachemapSize> {
@@ -44,30 +68,37 @@ fn create_instructions(of: &Reproduction) -> Statement {
         Some((format!("{lines:.0} lines"), lines > 1000.0))
     };
     let claim = "creat on xfs touches over a thousand instruction lines";
-    statement("Figure 1 (a)", claim, "over 1,000 lines", found())
+    statement("Figure 1 (a)", claim, "over 1,000 lines", found()).within("none: a bound")
 }
 
 fn create_data(of: &Reproduction) -> Statement {
-    let found = || {
-        let lines = cachemap(of, "creat")?.data_lines.median;
-        Some((format!("{lines:.0} lines, {:.2} times as many", lines / 450.0), about(lines, 450.0)))
-    };
-    let claim = "creat on xfs touches about 450 data lines (within a factor of 1.5)";
-    statement("Figure 1 (a)", claim, "about 450 lines", found())
+    let found = cachemap(of, "creat").map(|one| one.data_lines);
+    let claim = "creat on xfs touches about 450 data lines";
+    about(statement("Figure 1 (a)", claim, "about 450 lines", None), found, 450.0)
 }
 
 fn unlink_instructions(of: &Reproduction) -> Statement {
-    let found = || {
-        let lines = cachemap(of, "unlink")?.instruction_lines.median;
-        Some((format!("{lines:.0} lines"), about(lines, 1000.0)))
-    };
-    let claim = "unlink of a 4 KiB file on xfs touches about a thousand instruction lines (within \
-                 a factor of 1.5)";
-    statement("Figure 1 (b)", claim, "about 1,000 lines", found())
+    let found = cachemap(of, "unlink").map(|one| one.instruction_lines);
+    let claim = "unlink of a 4 KiB file on xfs touches about a thousand instruction lines";
+    about(statement("Figure 1 (b)", claim, "about 1,000 lines", None), found, 1000.0)
 }
 
-fn about(value: f64, published: f64) -> bool {
-    ABOUT.contains(&(value / published))
+/// A statement whose number is about the published one, or not, by the whole of its interval.
+fn about(unmeasured: Statement, found: Option<Estimate>, published: f64) -> Statement {
+    let unmeasured = unmeasured.within("a factor of 1.5");
+    let Some(Estimate { median, low, high }) = found else { return unmeasured };
+    let (low, high) = (low.unwrap_or(median) / published, high.unwrap_or(median) / published);
+    let times = median / published;
+    let interval = if low < high { format!(" [{low:.2}, {high:.2}]") } else { String::new() };
+    let measured = format!("{median:.0} lines, {times:.2}{interval} times as many");
+    let agrees = ABOUT.contains(&low) && ABOUT.contains(&high);
+    let disagrees = low > *ABOUT.end() || high < *ABOUT.start();
+    let outcome = Outcome::of_interval(agrees, disagrees);
+    let told = Statement { measured, outcome, ..unmeasured };
+    match outcome {
+        Outcome::Unknown => told.because("the interval is neither all within that nor all beyond"),
+        Outcome::Holds | Outcome::DoesNotHold => told,
+    }
 }
 
 fn rename_is_smaller(of: &Reproduction) -> Statement {
@@ -79,16 +110,16 @@ fn rename_is_smaller(of: &Reproduction) -> Statement {
     };
     let claim = "rename touches fewer instruction lines than creat and unlink";
     statement("Figure 1 (c)", claim, "a shorter axis than those of (a) and (b)", found())
+        .within("any fewer")
 }
 
 fn rename_instructions(of: &Reproduction) -> Statement {
-    let found = || {
-        let lines = cachemap(of, "rename")?.instruction_lines.median;
-        Some((format!("{lines:.0} lines, {:.1} times as many", lines / 300.0), about(lines, 300.0)))
-    };
+    let found = cachemap(of, "rename").map(|one| one.instruction_lines);
     let claim = "rename on xfs touches about 300 instruction lines, the highest number on the \
-                 figure's axis (within a factor of 1.5)";
-    statement("Figure 1 (c)", claim, "about 300 lines, read off the axis", found())
+                 figure's axis";
+    let published = "about 300 lines, read off the axis";
+    about(statement("Figure 1 (c)", claim, published, None), found, 300.0)
+        .because("that axis may go on above its highest number")
 }
 
 /// The footprints of these operations, in this order.
@@ -150,15 +181,17 @@ fn percent(value: f64) -> String {
 fn twice(of: &Reproduction) -> Statement {
     let found = typically(of, |one| Some(one.ratio), times, |one| ABOUT_TWICE.contains(&one));
     let claim = "for operations on names, the instruction footprint is typically about twice the \
-                 data footprint (1.5 to 2.5 times)";
+                 data footprint";
     statement("section 2, first", claim, "about twice", found)
+        .within("1.5 to 2.5 times, median of all file systems and operations")
 }
 
 fn wasted_data(of: &Reproduction) -> Statement {
     let figure = |one: &OperationFootprint| Some(one.data_bytes_unused_percent);
     let found = typically(of, figure, percent, |one| one >= 33.0);
-    let claim = "data lines are wasteful: no access needs a third or more of their bytes";
+    let claim = "data lines are wasteful: accesses leave many of their bytes unused";
     statement("section 2, second", claim, "relatively wasteful", found)
+        .within("a third of the bytes or more, in the median")
 }
 
 fn sparse_data(of: &Reproduction) -> Statement {
@@ -168,9 +201,9 @@ fn sparse_data(of: &Reproduction) -> Statement {
     let found = found.map(|(text, holds)| {
         (format!("{text}. Lines touched by a single access: {single}"), holds)
     });
-    let claim = "many data accesses drag in a line for a handful of bytes (8 or fewer of its 64, \
-                 in a quarter of the lines or more)";
+    let claim = "many data accesses drag in a line for a handful of bytes";
     statement("section 2, second", claim, "many, often for a single access", found)
+        .within("8 bytes or fewer of 64, in a quarter of the lines or more, in the median")
 }
 
 fn less_wasted(of: &Reproduction) -> Statement {
@@ -197,6 +230,7 @@ fn less_wasted(of: &Reproduction) -> Statement {
     };
     let claim = "instruction lines have a smaller share of unused bytes than data lines";
     statement("section 2, third", claim, "somewhat less wasteful", found())
+        .within("any smaller, in more than half of all")
 }
 
 fn once(of: &Reproduction) -> Statement {
@@ -204,6 +238,7 @@ fn once(of: &Reproduction) -> Statement {
     let found = typically(of, figure, percent, |one| one > 50.0);
     let claim = "little temporal locality: most instruction lines are executed once";
     statement("section 2, third", claim, "prevalence of cells executed once", found)
+        .within("over half of the lines, in the median")
 }
 
 /// The minimum and maximum over the targets, with their names.
@@ -227,18 +262,17 @@ fn vfs_and_page_cache(of: &Reproduction) -> Statement {
         others.fold(0.0, |most, one| f64::max(most, one.own_percent)) < together(graph)
     };
     let found = over_targets(of, together).map(|range| (range, of.figure_2.iter().all(is_largest)));
-    let claim = "VFS and page cache play a large role in the code footprint (more than any other \
-                 category of code that file systems share)";
+    let claim = "VFS and page cache play a large role in the code footprint";
     statement("Figure 2", claim, "a large role", found)
+        .within("more than any other category of code that file systems share, on each")
 }
 
 fn common(of: &Reproduction) -> Statement {
     let common = |graph: &CodeShares| 100.0 - graph.own_percent(&FILE_SYSTEM);
     let is_large = |graph: &CodeShares| common(graph) >= 33.0;
     let found = over_targets(of, common).map(|range| (range, of.figure_2.iter().all(is_large)));
-    let claim = "infrastructure that belongs to no file system is a large part of it (a third or \
-         more)";
-    statement("Figure 2", claim, "a large role", found)
+    let claim = "infrastructure that belongs to no file system is a large part of it";
+    statement("Figure 2", claim, "a large role", found).within("a third or more, on each")
 }
 
 fn variation(of: &Reproduction) -> Statement {
@@ -252,4 +286,5 @@ fn variation(of: &Reproduction) -> Statement {
     };
     let claim = "the flame graphs vary between file systems";
     statement("Figure 2", claim, "some variation", found())
+        .within("5 % or more between the file systems' own code")
 }

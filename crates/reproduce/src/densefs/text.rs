@@ -2,7 +2,7 @@
 
 use textual::{Columns, paragraph};
 
-use super::{CodeShares, Estimate, Reproduction};
+use super::{CodeShares, Estimate, Reproduction, code, figure_3, figure_4, functions, inode};
 use crate::statement;
 
 /// Categories are shown if they reach this percentage of some file system's code.
@@ -12,25 +12,34 @@ const STACKS: usize = 5;
 const BAR: usize = 20;
 
 pub(super) fn render(of: &Reproduction, width: usize) -> String {
-    let kernels = match &of.kernels[..] {
-        [] => String::new(),
-        kernels => format!("Linux {} here, ", kernels.join(" and Linux ")),
-    };
-    let conditions =
-        format!("{kernels}about 4.13 in the paper; 64-byte lines, kernel side of one system call");
-    let mut text = paragraph("", "", of.paper, width) + &paragraph("", "", &conditions, width);
+    let mut text = paragraph("", "", of.paper, width);
+    if of.run.is_some() {
+        let kernels = match &of.kernels[..] {
+            [] => String::new(),
+            kernels => format!("Linux {} here, ", kernels.join(" and Linux ")),
+        };
+        let conditions = format!(
+            "Traced: {kernels}about 4.13 in the paper; 64-byte lines, kernel side of a system call"
+        );
+        text += &paragraph("", "", &conditions, width);
+    }
     text += &cachemaps(of);
     text += &categories(&of.figure_2);
     of.figure_2.iter().for_each(|graph| text += &cgstacks(graph, width));
     text += &footprints(of);
-    text += &statement::text(&of.statements, "measured here", width);
+    text += &inode::text(&of.inode);
+    text += &figure_3::text(&of.figure_3);
+    text += &code::text(&of.code);
+    text += &functions::text(&of.functions);
+    text += &figure_4::text(&of.figure_4, width);
+    text += &statement::text(&of.statements, "found here", width);
     for what in &of.missing {
         text += &paragraph("- not measured: ", "  ", what, width);
     }
     text
 }
 
-fn with_interval(estimate: &Estimate) -> String {
+pub(super) fn with_interval(estimate: &Estimate) -> String {
     let median = format!("{:.0}", estimate.median);
     match (estimate.low, estimate.high) {
         (Some(low), Some(high)) => format!("{median} [{low:.0}, {high:.0}]"),

@@ -278,6 +278,8 @@ fn array(measured: &MeasuredRates) -> Option<Statement> {
         published: "150 over 200: 0.75",
         measured: ratio.map_or_else(|| "not measured".to_owned(), |one| words(&one)),
         outcome: ratio.map_or(Outcome::Unknown, |one| outcome(Expectation::Slower, &one)),
+        tolerance: None,
+        why: None,
     })
 }
 
@@ -302,6 +304,8 @@ fn statement(claim: &Claim, measured: &MeasuredRates) -> Statement {
         published: claim.published,
         measured: said.join("; "),
         outcome: own.map_or(Outcome::Unknown, |ratio| outcome(claim.expected, &ratio)),
+        tolerance: None,
+        why: None,
     }
 }
 

@@ -36,6 +36,8 @@ fn statement(measured: &MeasuredRates, target: &str, claim: &'static str) -> Sta
         published: "slower than some",
         measured: said.join("; "),
         outcome: of_any(outcomes),
+        tolerance: None,
+        why: None,
     }
 }
 

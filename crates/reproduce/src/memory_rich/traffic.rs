@@ -87,6 +87,8 @@ impl Traffic {
             published: "230 KB on ramfs, 66 KB on ext2",
             measured: measured.join("; "),
             outcome: Outcome::of_interval(agrees, disagrees),
+            tolerance: None,
+            why: None,
         })
     }
 

@@ -96,11 +96,11 @@ fn prepare(path: &Path) -> anyhow::Result<OutputDirectory> {
 }
 
 fn trace_targets(options: &TraceOptions) -> anyhow::Result<TraceAnswer> {
-    let targets = GuestTarget::parse_all(&options.targets).or_input_error()?;
+    let mut targets = GuestTarget::parse_all(&options.targets).or_input_error()?;
     let plan = options.tracing.plan(options.repetitions);
     refuse_traces(&options.out)?;
     let guests = Guests::find(options.kernel.release.as_deref())?;
-    guests.check(&targets)?;
+    guests.check(&mut targets)?;
     guests.take_turn(options.tracing.beside, options.no_wait)?;
     let tracing = guests.ready()?;
     let out = prepare(&options.out)?;

@@ -79,7 +79,7 @@ pub(crate) fn trace(command: &str, options: &FootprintOptions) -> anyhow::Result
     let given = &simulated.caches[..];
     let defaults = footprint_suite::DEFAULTS.map(str::to_owned);
     let targets = if targets.is_empty() { &defaults[..] } else { targets };
-    let targets = GuestTarget::parse_all(targets).or_input_error()?;
+    let mut targets = GuestTarget::parse_all(targets).or_input_error()?;
     let plan = tracing.plan(blocks.unwrap_or(REPETITIONS));
     let caches = caches(given)?;
     let mut run = RunRecord {
@@ -91,7 +91,7 @@ pub(crate) fn trace(command: &str, options: &FootprintOptions) -> anyhow::Result
         RunDirectory::check_new(path).or_input_error()?;
     }
     let guests = Guests::find(kernel.release.as_deref())?;
-    guests.check(&targets)?;
+    guests.check(&mut targets)?;
     guests.take_turn(tracing.beside, how.no_wait)?;
     let tracing = guests.ready()?;
     let mut directory = runner::run_directory(how.out.as_deref(), &run).or_input_error()?;

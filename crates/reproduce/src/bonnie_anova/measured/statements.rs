@@ -184,7 +184,8 @@ fn significance(
         }
         None => ("not measured".to_owned(), Outcome::Unknown),
     };
-    Statement { source: "section 3.1", claim, published, measured, outcome }
+    let (tolerance, why) = (None, None);
+    Statement { source: "section 3.1", claim, published, measured, outcome, tolerance, why }
 }
 
 fn statement(claim: &Claim, blocks: &Blocks, of_paper: &Blocks) -> Statement {
@@ -202,6 +203,8 @@ fn statement(claim: &Claim, blocks: &Blocks, of_paper: &Blocks) -> Statement {
         published: claim.published,
         measured: found.map_or_else(|| unmeasured(claim.figure), |one| words(&one)),
         outcome: found.map_or(Outcome::Unknown, |one| outcome(claim.expected, &one)),
+        tolerance: None,
+        why: None,
     }
 }
 
