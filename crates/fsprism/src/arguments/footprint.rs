@@ -119,9 +119,10 @@ Examples:
 ";
 
 const POLLUTION_EXAMPLES: &str = "\
-Rounds of code with a known footprint, as run pollution times it, are put between
-the repetitions of a traced operation. The lines that a round then misses, and
-does not miss when no operation comes between, are what the operation cost it.
+Rounds of code with a known footprint, as run pollution times it, are put
+between the repetitions of a traced operation. The lines that a round then
+misses, and does not miss when no operation comes between, are what the
+operation cost it.
 
 Examples:
   fsprism footprint pollution run/footprint --op create
@@ -429,7 +430,7 @@ mod tests {
     #[test]
     fn help_fits_a_narrow_terminal() {
         let commands = FootprintCommand::augment_subcommands(clap::Command::new("footprint"));
-        assert_eq!(commands.get_subcommands().count(), 6);
+        assert_eq!(commands.get_subcommands().count(), 7);
         for command in commands.get_subcommands() {
             let text = command.get_after_long_help().expect("examples").to_string();
             for line in text.lines() {

@@ -48,7 +48,7 @@ impl Paper for DenseFs {
 
     fn examples(&self) -> &'static [(&'static str, &'static str)] {
         &[
-            ("sudo fsprism reproduce densefs", "traced in guests and measured in three minutes"),
+            ("sudo fsprism reproduce densefs", "traced and measured in three minutes"),
             (
                 "fsprism reproduce densefs/figure-2 --run fsprism-runs/RUN",
                 "from any run of the footprint suite",
