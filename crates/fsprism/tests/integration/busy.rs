@@ -41,6 +41,18 @@ fn warnings<'a>(document: &'a Value, kind: &str) -> Vec<&'a Value> {
     of(document).chain(cells).filter(|one| one["kind"] == kind).collect()
 }
 
+/// Whether it is said that a program other than fsprism used more than half of all processors:
+/// `chromium used 1.9 of 2 processors`.
+fn is_most_of_the_machine(who: &str) -> bool {
+    let share = || {
+        let (name, used) = who.split_once(" used ")?;
+        let (used, all) = used.strip_suffix(" processors")?.split_once(" of ")?;
+        let [used, all]: [f64; 2] = [used.parse().ok()?, all.parse().ok()?];
+        (name != "fsprism").then_some(used / all)
+    };
+    share().is_some_and(|share| share > 0.5)
+}
+
 #[test]
 fn what_is_measured_beside_busy_programs_is_marked() {
     let place = Place::new();
@@ -52,8 +64,10 @@ fn what_is_measured_beside_busy_programs_is_marked() {
     let document = place.finish(place.fsprism("report busy --format json")).document();
     let busy = warnings(&document, "busy-machine");
     assert!(busy.len() >= 2, "of the run and of a cell: {busy:?}");
-    let who = busy[0]["who"].as_str().expect("who it was");
-    assert!(who.contains("sh") && who.contains("processors"), "{who}");
+    let who: Vec<&str> = busy.iter().filter_map(|one| one["who"].as_str()).collect();
+    // Beside the loops, a program of another test may be busier for a while: only one is named.
+    let is_said = |who: &&str| who.starts_with("sh used ") || is_most_of_the_machine(who);
+    assert!(who.iter().any(is_said), "{who:?}");
     let checked = place.finish(place.fsprism("check busy"));
     assert!(checked.stdout.contains("Machine kept busy by others"), "{}", checked.stdout);
     let report = place.finish(place.fsprism("report busy --terminal --full"));

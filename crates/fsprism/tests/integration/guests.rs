@@ -136,7 +136,8 @@ fn the_footprints_of_five_file_systems_are_a_run() {
 fn what_calls_move_out_is_missed(place: &Place) {
     let arguments = "footprint pollution run/footprint --code 8k,64k --data 8k --format json \
                      --cache l1i=32k,64,8 --cache l1d=32k,64,8";
-    let document = place.run(arguments).assert_code(0).document();
+    let run = |arguments: &str| place.finish(place.fsprism(arguments));
+    let document = run(arguments).assert_code(0).document();
     let rounds = document["rounds"].as_array().expect("a list");
     assert_eq!(rounds.len(), 2 * 5 * OPERATIONS);
     let more = |target: &str, operation: &str, code_lines: u64| {
@@ -152,10 +153,9 @@ fn what_calls_move_out_is_missed(place: &Place) {
     assert_eq!(more("xfs", "create", 128), (0.0, 128.0), "all of it is moved out");
     assert_eq!(more("xfs", "getppid", 128), (0.0, 0.0), "all of it stays");
     assert_eq!(more("xfs", "create", 1024).0, 1024.0, "it never fits");
-    let refused = place.run("footprint pollution run/footprint --op chmod");
+    let refused = run("footprint pollution run/footprint --op chmod");
     refused.assert_refused(&["no operation `chmod`", "create"]);
-    let refused = place.run("footprint pollution run/footprint --code 100");
-    refused.assert_refused(&["100", "give 128"]);
+    run("footprint pollution run/footprint --code 100").assert_refused(&["100", "give 128"]);
 }
 
 /// Guests would take processors from the run.
