@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
+use crate::cells::{cells, median};
 use crate::place::Place;
 
 const METRICS: [&str; 7] = [
@@ -16,17 +17,6 @@ const METRICS: [&str; 7] = [
     "system_time",
     "others_time",
 ];
-
-fn cells(document: &Value) -> &[Value] {
-    document["cells"].as_array().expect("a document has cells")
-}
-
-/// The median of a metric.
-fn median(cell: &Value, name: &str) -> f64 {
-    let metrics = cell["metrics"].as_array().expect("a cell has metrics");
-    let metric = metrics.iter().find(|metric| metric["name"] == name).expect("it is declared");
-    metric["median"].as_f64().expect("there are replicates")
-}
 
 #[test]
 fn programs_run_on_the_same_tree_in_memory_and_in_an_arena() {

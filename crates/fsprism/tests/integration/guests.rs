@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use machine::measuring_lock::MeasuringLock;
 use serde_json::Value;
 
+use crate::cells::{median, metric};
 use crate::place::{Place, say_skipped};
 
 /// Number of operations in the suite.
@@ -61,19 +62,9 @@ fn programs_can_be_traced() -> bool {
     help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains("-plugin"))
 }
 
-fn metric<'a>(cell: &'a Value, name: &str) -> &'a Value {
-    let metrics = cell["metrics"].as_array().expect("a list");
-    let metric = metrics.iter().find(|metric| metric["name"] == name);
-    metric.unwrap_or_else(|| panic!("no {name}: {cell}"))
-}
-
-fn median(cell: &Value, name: &str) -> f64 {
-    metric(cell, name)["median"].as_f64().expect("a number")
-}
-
 /// The metric's values, one per repetition.
 fn values(cell: &Value, name: &str) -> Vec<f64> {
-    let values = metric(cell, name)["values"].as_array().expect("a list");
+    let values = metric(cell, name).expect("it is declared")["values"].as_array().expect("a list");
     values.iter().map(|value| value.as_f64().expect("a number")).collect()
 }
 

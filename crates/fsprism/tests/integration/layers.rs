@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::cells::{median, metric};
 use crate::place::Place;
 use crate::refusals::PrivateMounts;
 
@@ -13,15 +14,6 @@ fn cells<'a>(document: &'a Value, target: &str, benchmark: &str) -> Vec<&'a Valu
         cell["target"] == target && name.starts_with(benchmark)
     };
     all.filter(is_it).collect()
-}
-
-fn metric<'a>(cell: &'a Value, name: &str) -> Option<&'a Value> {
-    cell["metrics"].as_array().expect("a list").iter().find(|metric| metric["name"] == name)
-}
-
-fn median(cell: &Value, name: &str) -> f64 {
-    let metric = metric(cell, name).unwrap_or_else(|| panic!("{name}: {cell}"));
-    metric["median"].as_f64().expect("a number")
 }
 
 fn says_skipped(document: &Value, target: &str, why: &str) -> bool {

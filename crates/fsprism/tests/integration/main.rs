@@ -10,6 +10,7 @@ mod answers;
 mod applications;
 mod arenas;
 mod busy;
+mod cells;
 mod classics;
 mod cliffs;
 mod command_line;

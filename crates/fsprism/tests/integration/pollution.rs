@@ -1,19 +1,7 @@
 //! What calls cost the code around them.
 
-use serde_json::Value;
-
+use crate::cells::{cells, median};
 use crate::place::Place;
-
-fn cells(document: &Value) -> &[Value] {
-    document["cells"].as_array().expect("a document has cells")
-}
-
-/// The median of a metric.
-fn median(cell: &Value, name: &str) -> f64 {
-    let metrics = cell["metrics"].as_array().expect("a cell has metrics");
-    let metric = metrics.iter().find(|metric| metric["name"] == name).expect("it is declared");
-    metric["median"].as_f64().expect("there are replicates")
-}
 
 #[test]
 fn code_is_timed_alone_and_beside_calls_of_each_kind() {

@@ -29,6 +29,17 @@ pub(super) fn curves<'a>(cells: &[&'a CellReport]) -> Vec<Curve<'a>> {
     curves
 }
 
+/// The targets of cells, in their order.
+pub(super) fn targets_of<'a>(cells: &[&'a CellReport]) -> Vec<&'a str> {
+    let mut targets: Vec<&str> = Vec::new();
+    for cell in cells {
+        if !targets.contains(&cell.target.as_str()) {
+            targets.push(&cell.target);
+        }
+    }
+    targets
+}
+
 /// The sentences about one curve, each with the name of the metric it is about.
 pub(super) fn sentences(document: &Document, curve: &Curve<'_>) -> Vec<(String, String)> {
     let of = |metric: &MetricReport| {
@@ -89,13 +100,7 @@ impl<'a> Curve<'a> {
     }
 
     fn targets(&self) -> Vec<&'a str> {
-        let mut targets: Vec<&str> = Vec::new();
-        for cell in &self.cells {
-            if !targets.contains(&cell.target.as_str()) {
-                targets.push(&cell.target);
-            }
-        }
-        targets
+        targets_of(&self.cells)
     }
 
     /// Positions on the axis, ascending, each with the label of its row.

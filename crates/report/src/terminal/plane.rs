@@ -4,7 +4,7 @@
 use record::CellReport;
 
 use super::columns::{self, FigureRow};
-use super::curve::Curve;
+use super::curve::{Curve, targets_of};
 use super::names;
 use super::text::Page;
 use crate::units::{self, Wording};
@@ -65,16 +65,6 @@ impl<'a> Plane<'a> {
         all
     }
 
-    fn targets(&self) -> Vec<&'a str> {
-        let mut targets: Vec<&str> = Vec::new();
-        for cell in &self.cells {
-            if !targets.contains(&cell.target.as_str()) {
-                targets.push(&cell.target);
-            }
-        }
-        targets
-    }
-
     fn cell(&self, target: &str, column: f64, row: f64) -> Option<&'a CellReport> {
         let is_there = |cell: &&CellReport| {
             let place = (across(cell).map(|at| at.0), down(cell).map(|at| at.0));
@@ -97,7 +87,7 @@ impl<'a> Plane<'a> {
         let (columns, rows) = (self.positions(across), self.positions(down));
         let what = units::words(&metric.name);
         let corner = format!("{} by {}", family.axis, point.axis);
-        for target in self.targets() {
+        for target in targets_of(&self.cells) {
             page.blank();
             page.sentence(&format!("{}, {}: {what}", family.title, names::label(target)));
             let figure = |column: &Position, row: &Position| {

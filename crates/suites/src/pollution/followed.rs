@@ -31,7 +31,11 @@ pub(super) fn followed(shape: &CodeShape) -> Option<Touched> {
 /// # Errors
 /// What it touches instead.
 pub(super) fn check(shape: &CodeShape) -> Result<(), String> {
-    let Some(touched) = followed(shape) else { return Ok(()) };
+    followed(shape).map_or(Ok(()), |touched| compare(shape, &touched))
+}
+
+/// Whether just those lines were touched that the shape has.
+fn compare(shape: &CodeShape, touched: &Touched) -> Result<(), String> {
     let asked = [shape.code_lines, shape.data_lines].map(|lines| lines as usize);
     let is_exact = [touched.code_lines, touched.data_lines] == asked;
     if is_exact && touched.loads_elsewhere == 0 {
@@ -50,14 +54,27 @@ mod tests {
 
     use super::*;
 
+    fn shape(code_lines: u32, data_lines: u32) -> CodeShape {
+        let (order, loads) = (Order::Random, Loads::Dependent);
+        CodeShape { code_lines, data_lines, order, loads }
+    }
+
+    #[test]
+    fn code_that_touches_anything_else_is_refused() {
+        let right = Touched { code_lines: 7, data_lines: 9, ..Touched::default() };
+        assert_eq!(compare(&shape(7, 9), &right), Ok(()));
+        for wrong in [
+            Touched { code_lines: 8, ..right },
+            Touched { data_lines: 8, ..right },
+            Touched { loads_elsewhere: 1, ..right },
+        ] {
+            let said = compare(&shape(7, 9), &wrong).expect_err("it is wrong");
+            assert!(said.contains("instead of 7 and 9"), "{said}");
+        }
+    }
+
     #[test]
     fn what_is_too_long_is_not_followed() {
-        let shape = |code_lines, data_lines| CodeShape {
-            code_lines,
-            data_lines,
-            order: Order::Random,
-            loads: Loads::Dependent,
-        };
         assert_eq!(followed(&shape(1 << 16, 1)), None);
         assert_eq!(check(&shape(1 << 16, 1)), Ok(()));
         assert_eq!(check(&shape(7, 9)), Ok(()));

@@ -4,7 +4,8 @@
 use std::fs;
 use std::process::Command;
 
-use super::{cell, cells, names};
+use super::{cell, names};
+use crate::cells::cells;
 use crate::place::{Place, say_skipped};
 use crate::process::Outcome;
 

@@ -7,6 +7,7 @@ mod traffic;
 
 use serde_json::Value;
 
+use crate::cells::cells;
 use crate::place::Place;
 
 const PHASES: [&str; 5] =
@@ -167,10 +168,6 @@ fn an_array_is_walked_without_a_target() {
     place.run("run array-walk --size 1023").assert_refused(&["--size", "multiple of 4"]);
     let words = ["--files is an option of sprite-lfs, bonnie-metadata and applications"];
     place.run("run array-walk --files 2").assert_refused(&words);
-}
-
-fn cells(document: &Value) -> &Vec<Value> {
-    document["cells"].as_array().expect("a list")
 }
 
 fn names(document: &Value) -> Vec<&str> {
