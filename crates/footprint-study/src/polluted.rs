@@ -38,7 +38,7 @@ pub struct PollutedOperation {
     pub rounds: Vec<PollutedRounds>,
 }
 
-/// Misses of code of one shape, by level: the means of rounds.
+/// Misses of code of one shape, by level: medians over the repetitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PollutedRounds {
     /// The code.
@@ -173,19 +173,17 @@ impl Repetitions {
             misses(&mut simulation, &code.accesses);
         }
         let alone = misses(&mut simulation, &code.accesses);
-        let mut after_operation = vec![0.0; alone.len()];
-        let mut of_operation = vec![0.0; alone.len()];
+        let (mut after_operation, mut of_operation) = (Vec::new(), Vec::new());
         for (repetition, accesses) in self.accesses.iter().enumerate() {
-            let counted = [
-                (misses(&mut simulation, accesses), &mut of_operation),
-                (misses(&mut simulation, &code.accesses), &mut after_operation),
-            ];
-            for (own, sums) in counted.into_iter().filter(|_| repetition > 0) {
-                sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+            let own = misses(&mut simulation, accesses);
+            let after = misses(&mut simulation, &code.accesses);
+            if repetition > 0 {
+                of_operation.push(own);
+                after_operation.push(after);
             }
         }
-        let count = (self.accesses.len() - 1) as f64;
-        after_operation.iter_mut().chain(&mut of_operation).for_each(|sum| *sum /= count);
+        let [after_operation, of_operation] =
+            [after_operation, of_operation].map(|of| medians(&of));
         PollutedRounds { shape: code.shape, alone, after_operation, of_operation }
     }
 }
@@ -195,4 +193,16 @@ fn misses(simulation: &mut Simulation, accesses: &[Access]) -> Vec<f64> {
     simulation.begin_region();
     accesses.iter().for_each(|access| simulation.access(*access));
     simulation.misses().map(|count| count as f64).collect()
+}
+
+/// The median of each level over some rounds; of an even number the mean of the two in the middle.
+fn medians(rounds: &[Vec<f64>]) -> Vec<f64> {
+    let levels = rounds.first().map_or(0, Vec::len);
+    let median = |level: usize| {
+        let mut values: Vec<f64> = rounds.iter().map(|round| round[level]).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let half = values.len() / 2;
+        f64::midpoint(values[(values.len() - 1) / 2], values[half])
+    };
+    (0..levels).map(median).collect()
 }

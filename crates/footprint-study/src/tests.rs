@@ -155,6 +155,18 @@ fn what_an_operation_moves_out_the_code_around_it_misses() {
 }
 
 #[test]
+fn a_repetition_unlike_the_others_does_not_move_the_figures() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.trace");
+    let misses = |allocations: &[u32]| {
+        std::fs::write(&path, repeated(allocations, Coverage::Marked)).unwrap();
+        let found = polluted(&path, Some("0"), &[code(3, 2)], &of_lines(16)).expect("a trace");
+        found.operations[0].rounds[0].of_operation.clone()
+    };
+    assert_eq!(misses(&[0, 1, 0, 0]), misses(&[0; 4]));
+}
+
+#[test]
 fn what_cannot_be_put_among_code_is_refused() {
     let (_place, ext4) = traces();
     let refused = |operation| {

@@ -35,7 +35,7 @@ pub struct CodeRounds {
     pub code_lines: u32,
     /// Lines of data that it loads from.
     pub data_lines: u32,
-    /// Mean misses in each cache, of a round that follows another at once.
+    /// Misses in each cache, of a round that follows another at once; all misses are medians.
     pub misses_alone: Vec<f64>,
     /// Of a round that follows the operation.
     pub misses_after_operation: Vec<f64>,
