@@ -154,7 +154,7 @@ pub(crate) enum FootprintCommand {
     /// Show what was gained and lost between two traces, by category and function
     #[command(after_long_help = DIFF_EXAMPLES)]
     Diff(DiffOptions),
-    /// Count what operations move out of simulated caches that the code around them then misses
+    /// Count the cache lines that operations cost the code around them, in simulated caches
     #[command(after_long_help = POLLUTION_EXAMPLES)]
     Pollution(PollutedOptions),
 }
