@@ -181,6 +181,7 @@ fn each_statement_can_fail() {
         of.figure_3[1].data_lines = estimate(data);
     };
     assert_eq!(refuted(|of| compact(of, 95.0, 60.0)), [18, 20, 21]);
+    assert_eq!(refuted(|of| compact(of, 90.0, 44.0)), [18, 20], "as many are not fewer");
     assert_eq!(refuted(|of| compact(of, 70.0, 44.0)), [20]);
     assert_eq!(refuted(|of| of.code[1].hinted = 50.0), [22]);
     assert_eq!(refuted(|of| of.code[1].hinted = 80.0), [23]);
