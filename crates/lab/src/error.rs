@@ -126,14 +126,6 @@ pub enum LabError {
         /// The target that is missing.
         target: String,
     },
-    /// The kernel is of a kind for which DenseFS cannot be built.
-    #[error("DenseFS cannot be built for kernel {release}: {why}")]
-    NoDenseFsFor {
-        /// The kernel's release.
-        release: String,
-        /// Why.
-        why: String,
-    },
     /// The lab does not have DenseFS for this kernel yet.
     #[error(
         "the lab has no DenseFS for kernel {release}{} yet: run fsprism lab build --densefs{} \

@@ -24,6 +24,7 @@ Examples:
                                              one split into several packages
   fsprism lab build --from-source            built here: all file systems, debug information
   fsprism lab build --from-source 6.1        from this version
+  fsprism lab build --from-source --checks   one that checks itself, and modules: many times slower
   fsprism lab build --densefs                with DenseFS, for fsprism run footprint densefs
 ";
 
@@ -59,7 +60,11 @@ pub(crate) struct BuildOptions {
     /// Build the kernel here from Debian's source of this version; by default the newest
     #[arg(long, value_name = "VERSION", num_args = 0..=1, default_missing_value = "")]
     pub(crate) from_source: Option<String>,
-    /// Also build DenseFS as a module for the kernel (packaged kernels only)
+    /// Have the kernel check its own accesses of memory (KASAN), locks and sleeps, and those of
+    /// modules
+    #[arg(long, requires = "from_source")]
+    pub(crate) checks: bool,
+    /// Also build DenseFS as a module for the kernel
     #[arg(long)]
     pub(crate) densefs: bool,
     /// How the module's code is laid out: plain, aligned, hinted or ordered; each also has what

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ::lab::command::Command;
 use ::lab::densefs::{self, DenseFsModule};
-use ::lab::kernel::{self, Request};
+use ::lab::kernel::{self, Request, SourceRequest};
 use ::lab::{Boot, BootError, Image, ImageParts, Kernel, Lab, image};
 use serde::Serialize;
 
@@ -74,8 +74,10 @@ fn build_densefs(
 fn request(options: &BuildOptions) -> anyhow::Result<Request> {
     let is_file = |word: &String| word.ends_with(".deb");
     match (&options.kernel[..], &options.from_source) {
-        ([], Some(version)) if version.is_empty() => Ok(Request::Source(None)),
-        ([], Some(version)) => Ok(Request::Source(Some(version.clone()))),
+        ([], Some(version)) => Ok(Request::Source(SourceRequest {
+            version: (!version.is_empty()).then(|| version.clone()),
+            checks: options.checks,
+        })),
         ([], None) => Ok(Request::Newest),
         (files, _) if files.iter().all(is_file) => {
             Ok(Request::Files(files.iter().map(PathBuf::from).collect()))

@@ -48,6 +48,25 @@ const FLAGS: [&str; 10] = [
     "-Zfunction-sections=yes",
 ];
 
+/// Further flags for kernels that check accesses of memory: where those have their notes on it, as
+/// in the kernel's `scripts/Makefile.kasan`.
+const CHECKED_FLAGS: [&str; 5] = [
+    "-Zsanitizer=kernel-address",
+    "-Zsanitizer-recover=kernel-address",
+    "-Cunsafe-allow-abi-mismatch=sanitizer",
+    "-Cllvm-args=-asan-mapping-offset=0xdffffc0000000000",
+    "-Cllvm-args=-asan-instrumentation-with-call-threshold=0",
+];
+
+/// What the object is to be.
+#[derive(Clone, Copy)]
+pub(super) struct Kind {
+    /// How its code is laid out.
+    pub(super) layout: Layout,
+    /// Whether its accesses of memory are checked by the kernel.
+    pub(super) is_checked: bool,
+}
+
 /// rustc, with the standard library for kernels.
 #[derive(Debug)]
 pub(super) struct Compiler {
@@ -67,25 +86,28 @@ impl Compiler {
     }
 
     /// Compiles the sources to `core.o_shipped` in the directory of the module's C.
-    pub(super) fn compile(&self, sources: &Path, c: &Path, layout: Layout) -> Result<(), LabError> {
+    pub(super) fn compile(&self, sources: &Path, c: &Path, kind: Kind) -> Result<(), LabError> {
         let source = |name: &str| sources.join(name).join("src/lib.rs");
         let core = sources.join("libdensefs.rlib");
-        let mut first = self.command("densefs", "rlib", layout);
+        let mut first = self.command("densefs", "rlib", kind);
         tool::run(first.arg("-o").arg(&core).arg(source("densefs")))?;
         let archive = sources.join("libdensefs_kernel.a");
-        let mut second = self.command("densefs_kernel", "staticlib", layout);
+        let mut second = self.command("densefs_kernel", "staticlib", kind);
         second.arg("--extern").arg(format!("densefs={}", core.display())).arg("-Clto=fat");
         tool::run(second.arg("-o").arg(&archive).arg(source("densefs-kernel")))?;
-        link(sources, &archive, c, layout)
+        link(sources, &archive, c, kind.layout)
     }
 
-    fn command(&self, name: &str, kind: &str, layout: Layout) -> Command {
+    fn command(&self, name: &str, of: &str, kind: Kind) -> Command {
         let mut command = Command::new(&self.rustc);
         // The flags that begin with -Z are stable enough for any compiler that has them.
         command.env("RUSTC_BOOTSTRAP", "1").args(FLAGS);
-        command.args(["--target", TARGET, "--crate-name", name, "--crate-type", kind]);
-        if layout < Layout::Aligned {
+        command.args(["--target", TARGET, "--crate-name", name, "--crate-type", of]);
+        if kind.layout < Layout::Aligned {
             command.arg("-Zmin-function-alignment=16");
+        }
+        if kind.is_checked {
+            command.args(CHECKED_FLAGS);
         }
         command
     }

@@ -42,9 +42,8 @@ pub(super) enum Plan {
 /// Determines how the headers of a kernel can be obtained.
 pub(super) fn plan(lab: &Lab, kernel: &Kernel) -> Result<Plan, LabError> {
     let release = &kernel.release;
-    if kernel.is_from_source {
-        let why = "it was built here, without what modules need; choose a packaged one".to_owned();
-        return Err(LabError::NoDenseFsFor { release: release.clone(), why });
+    if let Some(built) = kernel.headers_directory() {
+        return there(built);
     }
     let installed = Path::new("/lib/modules").join(release).join("build");
     if installed.join("Makefile").is_file() {

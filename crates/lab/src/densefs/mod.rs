@@ -22,6 +22,7 @@ use crate::image::MODULES;
 use crate::kernel::Kernel;
 use crate::place::{Lab, name_of};
 use crate::tool;
+use core_object::Kind;
 use headers::Headers;
 pub use layout::Layout;
 
@@ -134,7 +135,8 @@ pub fn build_beside(lab: &Lab, plan: &Plan) -> Result<DenseFsModule, LabError> {
         let sources = made.path().join("sources");
         write_sources(&sources, *layout)?;
         let c = sources.join(OF_C);
-        compiler.compile(&sources, &c, *layout)?;
+        let is_checked = plan.kernel.checks_memory()?;
+        compiler.compile(&sources, &c, Kind { layout: *layout, is_checked })?;
         make(lab, &headers, &c, *layout)?;
         let finished = made.path().join("finished");
         fs::create_dir(&finished).map_err(LabError::at(&finished))?;

@@ -2,9 +2,11 @@
 //!
 //! A kernel's directory contains `kernel` (ELF, as started by QEMU), `release`, `config`, `modules`
 //! (the ones that the lab may need, uncompressed), `modules.list` (what needs which of them, in
-//! loading order) and, if the kernel was built here, `vmlinux` with its debug information.
+//! loading order) and, if the kernel was built here, `vmlinux` with its debug information and
+//! `build`, from which further modules can be built.
 
 mod files;
+mod for_modules;
 mod modules;
 mod packaged;
 mod requirements;
@@ -16,6 +18,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 pub use packaged::{Plan, Request, build, plan};
+pub use source::SourceRequest;
 
 use crate::error::LabError;
 use crate::place::Lab;
@@ -24,6 +27,8 @@ use crate::place::Lab;
 const RECIPE: &str = "2";
 /// The directory of all kernels, within the lab.
 const KERNELS: &str = "kernels";
+/// What modules are built from, within the directory of a kernel that was built here.
+const FOR_MODULES: &str = "build";
 
 /// A kernel that can be booted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -53,6 +58,22 @@ impl Kernel {
     #[must_use]
     pub fn configuration_file(&self) -> PathBuf {
         self.directory.join("config")
+    }
+
+    /// Whether it checks accesses of memory, also of its modules (KASAN).
+    ///
+    /// # Errors
+    /// If its configuration cannot be read.
+    pub(crate) fn checks_memory(&self) -> Result<bool, LabError> {
+        let path = self.configuration_file();
+        let configuration = fs::read_to_string(&path).map_err(LabError::at(&path))?;
+        Ok(configuration.lines().any(|line| line == "CONFIG_KASAN=y"))
+    }
+
+    /// What further modules are built from, if the kernel was built here.
+    #[must_use]
+    pub(crate) fn headers_directory(&self) -> Option<PathBuf> {
+        self.is_from_source.then(|| self.directory.join(FOR_MODULES))
     }
 
     /// Its directory of modules, uncompressed and without debug information.

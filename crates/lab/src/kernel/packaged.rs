@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::files::KernelFiles;
-use super::{KERNELS, Kernel, RECIPE, modules, requirements, source};
+use super::source::{self, SourceRequest};
+use super::{KERNELS, Kernel, RECIPE, modules, requirements};
 use crate::decompress;
 use crate::error::LabError;
 use crate::package::{self, Package};
@@ -27,9 +28,8 @@ pub enum Request {
     Release(String),
     /// The kernel in these Debian package files, which are downloaded or from `make bindeb-pkg`.
     Files(Vec<PathBuf>),
-    /// A kernel built here from Debian's source of this version, such as `6.1`, or of the newest
-    /// kernel's version.
-    Source(Option<String>),
+    /// A kernel built here from Debian's source.
+    Source(SourceRequest),
 }
 
 /// How a kernel will be obtained.
@@ -45,7 +45,7 @@ pub(super) enum Origin {
     Installed(KernelFiles),
     Files(Vec<PathBuf>),
     Packages { release: String, packages: Vec<Package> },
-    Source(Package),
+    Source { package: Package, configuration: String },
 }
 
 impl Plan {
@@ -73,7 +73,7 @@ impl Plan {
                 "fetching a kernel, {}; this takes less than a minute on a fast connection",
                 fetched(packages)
             )),
-            Origin::Source(package) => Some(format!(
+            Origin::Source { package, .. } => Some(format!(
                 "fetching a kernel's source, {}, and building it; on this machine this takes about \
                  {} minutes and, during the build, {} GB of disk space",
                 fetched(std::slice::from_ref(package)),
@@ -90,7 +90,7 @@ impl Plan {
 /// If apt does not know it, a file cannot be read, or a tool is missing.
 pub fn plan(lab: &Lab, request: &Request) -> Result<Plan, LabError> {
     match request {
-        Request::Source(version) => source::plan(lab, version.as_deref()),
+        Request::Source(request) => source::plan(lab, request),
         Request::Files(files) => plan_for_files(lab, files),
         Request::Release(release) => plan_for_release(lab, release),
         Request::Newest => plan_for_release(lab, &newest()?),
@@ -179,7 +179,9 @@ pub fn build(lab: &Lab, plan: &Plan, say: &dyn Fn(&str)) -> Result<Kernel, LabEr
             let found = KernelFiles::find(&unpacked, release);
             keep(lab, plan, &found.ok_or_else(|| lacks("kernel", &place))?, Some(&place))
         }
-        Origin::Source(package) => source::build(lab, plan, package, say),
+        Origin::Source { package, configuration } => {
+            source::build(lab, plan, (package, configuration), say)
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::packaged::{Origin, Plan, finish, newest};
-use super::{KERNELS, Kernel, RECIPE, modules};
+use super::{FOR_MODULES, KERNELS, Kernel, RECIPE, for_modules, modules};
 use crate::decompress;
 use crate::error::LabError;
 use crate::package::{self, Package};
@@ -14,6 +14,8 @@ use crate::tool;
 
 /// Everything that is enabled in a guest's kernel; the rest is off.
 const CONFIGURATION: &str = include_str!("../../assets/guest.config");
+/// What is enabled besides in one that checks itself.
+const CHECKS: &str = include_str!("../../assets/checks.config");
 /// Approximate build time on one processor, in minutes.
 const MINUTES_OF_ONE: usize = 24;
 /// Tools and headers that the build needs: name, package.
@@ -41,11 +43,28 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A kernel of a version (`6.1`), or of the version of the newest packaged kernel.
+/// What to build.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceRequest {
+    /// The version, such as `6.1`, or that of the newest packaged kernel.
+    pub version: Option<String>,
+    /// Whether the kernel checks itself: its memory accesses (KASAN), its locks, and that it does
+    /// not sleep where it must not.
+    pub checks: bool,
+}
+
+impl SourceRequest {
+    fn configuration(&self) -> String {
+        let checks = if self.checks { CHECKS } else { "" };
+        format!("{CONFIGURATION}{checks}")
+    }
+}
+
+/// How the asked kernel can be built.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other errors pass through")]
-pub(super) fn plan(lab: &Lab, version: Option<&str>) -> Result<Plan, LabError> {
-    let version = match version {
-        Some(version) => version.to_owned(),
+pub(super) fn plan(lab: &Lab, request: &SourceRequest) -> Result<Plan, LabError> {
+    let version = match &request.version {
+        Some(version) => version.clone(),
         None => version_of(&newest()?),
     };
     let package = package::look_up(&format!("linux-source-{version}"));
@@ -54,7 +73,8 @@ pub(super) fn plan(lab: &Lab, version: Option<&str>) -> Result<Plan, LabError> {
         error => Err(error),
     })?;
     let compiler = compiler()?;
-    let recipe = [package.version.as_str(), CONFIGURATION, compiler.as_str(), RECIPE];
+    let configuration = request.configuration();
+    let recipe = [package.version.as_str(), &configuration, compiler.as_str(), RECIPE];
     let name = name_of(&recipe.map(str::as_bytes));
     let name = format!("source-{version}-{name}-{RECIPE}");
     let directory = lab.directory().join(KERNELS).join(name);
@@ -62,7 +82,7 @@ pub(super) fn plan(lab: &Lab, version: Option<&str>) -> Result<Plan, LabError> {
         Some(kernel) => Origin::Lab(kernel),
         None => {
             check_tools()?;
-            Origin::Source(package)
+            Origin::Source { package, configuration }
         }
     };
     Ok(Plan { directory, origin })
@@ -103,7 +123,7 @@ fn check_tools() -> Result<(), LabError> {
 pub(super) fn build(
     lab: &Lab,
     plan: &Plan,
-    package: &Package,
+    (package, configuration): (&Package, &str),
     say: &dyn Fn(&str),
 ) -> Result<Kernel, LabError> {
     lab.check_room(BUILD_BYTES)?;
@@ -114,12 +134,21 @@ pub(super) fn build(
     let mut tar = tool::command("tar", "tar")?;
     tool::run(tar.arg("-xf").arg(&archive).arg("-C").arg(temporary.path()))?;
     let source = temporary.path().join(&package.name);
+    leave_entry_unchecked(&source)?;
     let fragment = source.join("guest.config");
-    fs::write(&fragment, CONFIGURATION).map_err(LabError::at(&fragment))?;
+    fs::write(&fragment, configuration).map_err(LabError::at(&fragment))?;
     tool::run(make(&source)?.arg("KCONFIG_ALLCONFIG=guest.config").arg("allnoconfig"))?;
     say("building the kernel");
     compile(&source, lab)?;
     keep(lab, plan, &source)
+}
+
+/// Guests begin in code that runs before there is anything to check accesses with, which the kernel
+/// does not exclude from checks itself.
+fn leave_entry_unchecked(source: &Path) -> Result<(), LabError> {
+    let makefile = source.join("arch/x86/platform/pvh/Makefile");
+    let text = fs::read_to_string(&makefile).map_err(LabError::at(&makefile))?;
+    fs::write(&makefile, format!("{text}\nKASAN_SANITIZE := n\n")).map_err(LabError::at(&makefile))
 }
 
 fn make(source: &Path) -> Result<Command, LabError> {
@@ -142,7 +171,7 @@ fn compile(source: &Path, lab: &Lab) -> Result<(), LabError> {
     let log = File::create(&path).map_err(LabError::at(&path))?;
     let errors = log.try_clone().map_err(LabError::at(&path))?;
     let mut make = make(source)?;
-    make.args(["bzImage", "modules.builtin"]).stdout(Stdio::from(log)).stderr(errors);
+    make.args(["bzImage", "modules.builtin", "modules"]).stdout(Stdio::from(log)).stderr(errors);
     let status = make.status().map_err(LabError::at(source))?;
     if status.success() {
         return Ok(());
@@ -164,6 +193,7 @@ fn keep(lab: &Lab, plan: &Plan, source: &Path) -> Result<Kernel, LabError> {
     let release = tool::run(make(source)?.args(["-s", "kernelrelease"]))?;
     let release = String::from_utf8_lossy(&release).trim().to_owned();
     modules::collect(source, made.path(), &release)?;
+    for_modules::keep(source, &to(FOR_MODULES))?;
     write("release", release.as_bytes())?;
     finish(lab, made, &plan.directory)
 }
