@@ -1,5 +1,6 @@
 //! The course of a run: rounds of all benchmarks in all states, each of them proved.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -49,7 +50,7 @@ pub fn conduct(
     let plan = recorder.plan().clone();
     let round = round(&plan);
     let mut forecast = Forecast::new(&plan, &round);
-    let mut conductor = Conductor { rig, plan: &plan, say, changes: 0 };
+    let mut conductor = Conductor { rig, plan: &plan, say, changes: 0, sums: BTreeMap::new() };
     let time = |seconds: f64| format!("{seconds:.2} s (emulated)");
     for block in 0..plan.runs {
         for (benchmark, chain) in &round {
@@ -92,6 +93,8 @@ struct Conductor<'a> {
     say: &'a dyn Fn(&str),
     /// How often the file on the server has been changed.
     changes: u64,
+    /// The checksum of what each benchmark has read since the files were last changed.
+    sums: BTreeMap<NetworkBenchmark, u64>,
 }
 
 /// A client's cache.
@@ -116,6 +119,7 @@ impl Conductor<'_> {
         let first = chain.targets[0].state;
         if !self.rig.is_serving() {
             (self.say)("booting the server");
+            self.sums.clear();
             self.rig.serve(self.plan).map_err(|error| (first, error.into()))?;
         }
         let outcome = match chain.version {
@@ -189,6 +193,7 @@ impl Conductor<'_> {
         let cache = |is_new| Some(Cache { file_system, is_new });
         self.boot_once(NetworkBenchmark::File, version, cache(true), &[cold], &mut before)?;
         self.changes += 1;
+        self.sums.clear();
         let change = self.plan.content.seed.wrapping_add(self.changes);
         let changed = self.rig.change(change).map_err(|error| (hot, error.into()))?;
         let sum =
@@ -206,8 +211,7 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// Boots the clients and runs the benchmark once for each state, then lets the caches settle,
-    /// which belongs to the last state.
+    /// Boots the clients and runs the benchmark once for each state, then lets the caches settle.
     fn boot_once(
         &mut self,
         benchmark: NetworkBenchmark,
@@ -226,6 +230,9 @@ impl Conductor<'_> {
         self.rig.mount(version).map_err(of_first)?;
         let mut replicates = Vec::new();
         for &state in states {
+            if benchmark == NetworkBenchmark::Rewrite {
+                self.sums.clear();
+            }
             let performed = self.rig.perform(benchmark.task());
             let JointMeasurement { measured, server } =
                 performed.map_err(|error| (state, Lost::from(error)))?;
@@ -236,9 +243,10 @@ impl Conductor<'_> {
         }
         let settled = self.rig.settle().map_err(of_first)?;
         self.rig.end_clients().map_err(of_first)?;
-        if let Some((_, last)) = replicates.last_mut() {
-            for (reader, settled) in last.readers.iter_mut().zip(settled) {
-                reader.settled = Some(settled);
+        // What is read once more, from memory, leaves the caches as they are.
+        for (_, replicate) in &mut replicates {
+            for (reader, settled) in replicate.readers.iter_mut().zip(&settled) {
+                reader.settled = Some(settled.clone());
             }
         }
         replicates
@@ -257,8 +265,24 @@ impl Conductor<'_> {
         Err(Lost::Replicate("the client did not read what the server has".to_owned()))
     }
 
+    /// Refuses what has read other bytes than the same benchmark in another state.
+    fn compare_content(
+        &mut self,
+        benchmark: NetworkBenchmark,
+        replicate: &MeasuredReplicate,
+    ) -> Result<(), String> {
+        let Some(first) = replicate.readers.first().filter(|_| benchmark.reads_the_same()) else {
+            return Ok(());
+        };
+        let sum = first.measured.did.sum;
+        match *self.sums.entry(benchmark).or_insert(sum) {
+            before if before == sum => Ok(()),
+            _ => Err("other bytes were read than in the states before".to_owned()),
+        }
+    }
+
     fn prove(
-        &self,
+        &mut self,
         benchmark: NetworkBenchmark,
         state: NetworkState,
         replicate: MeasuredReplicate,
@@ -266,6 +290,7 @@ impl Conductor<'_> {
     ) -> Result<(), UnprovedState> {
         let content_bytes = benchmark.bytes(&self.plan.content);
         let outcome = prove_all(state, benchmark, content_bytes, &replicate.readers);
+        let outcome = outcome.and_then(|()| self.compare_content(benchmark, &replicate));
         outcome.map_err(|why| (state, Lost::Replicate(why)))?;
         proved.push((state, replicate));
         Ok(())

@@ -122,6 +122,14 @@ pub struct WrongBenchmark(String);
 const RANDOM_READS: u32 = 500;
 
 impl NetworkBenchmark {
+    /// Whether it reads all of the same files in each state.
+    pub(crate) fn reads_the_same(self) -> bool {
+        match self {
+            Self::File | Self::TwoClients | Self::Tree | Self::Cull => true,
+            Self::Stat | Self::Random | Self::Rewrite | Self::Coherence => false,
+        }
+    }
+
     /// All of them.
     pub const ALL: [Self; 8] = [
         Self::File,

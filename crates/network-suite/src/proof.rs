@@ -70,20 +70,14 @@ fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
             if counts.cache_writes == 0 {
                 return Err("nothing was written to the cache".to_owned());
             }
-            match evidence.settled {
-                Some(settled) if settled.objects < evidence.measured.did.files => Err(format!(
-                    "the cache holds {} of {} files",
-                    settled.objects, evidence.measured.did.files
-                )),
-                _ => Ok(()),
-            }
+            evidence.settled.map_or(Ok(()), |settled| evidence.prove_filled(settled))
         }
         NetworkState::Hot => {
             counts.reads_nothing_from_server()?;
             if counts.cache_reads == 0 {
                 return Err("nothing was read from the cache".to_owned());
             }
-            Ok(())
+            evidence.settled.map_or(Ok(()), |_| counts.read_all_from_disk(evidence))
         }
         NetworkState::PageCache => {
             counts.reads_nothing_from_server().and_then(|()| counts.leaves_cache())
@@ -159,6 +153,17 @@ impl ProofCounts {
         ))
     }
 
+    /// The client's memory is new, so what it reads of a cache in a guest, it reads from the disk.
+    fn read_all_from_disk(&self, evidence: &Evidence<'_>) -> Result<(), String> {
+        if !evidence.reads_whole() || self.disk_read_bytes >= self.did_bytes {
+            return Ok(());
+        }
+        Err(format!(
+            "{} bytes were read, but only {} from the cache's disk",
+            self.did_bytes, self.disk_read_bytes
+        ))
+    }
+
     /// The first time, everything comes from the server, and the cache removes files. The second
     /// time, the client's memory is new, so that everything that does not come from the server
     /// comes from the cache, whose disk is read for it.
@@ -226,6 +231,22 @@ impl Evidence<'_> {
         }
     }
 
+    /// Refuses a cache that does not hold all that was read: it would be cold in part only, and
+    /// what was saved by not writing the rest would look like a gain.
+    fn prove_filled(&self, settled: &Settled) -> Result<(), String> {
+        let files = self.measured.did.files;
+        if settled.objects < files {
+            return Err(format!("the cache holds {} of {files} files", settled.objects));
+        }
+        if self.reads_whole() && settled.bytes < self.content_bytes {
+            return Err(format!(
+                "the cache holds {} of {} bytes: give it more room (--cache-size)",
+                settled.bytes, self.content_bytes
+            ));
+        }
+        Ok(())
+    }
+
     /// Number of files that the cache removed until it came to rest.
     fn culled(&self) -> u64 {
         let of = |one: &Counters| one.cache.as_ref().map_or(0, |cache| cache.culled);
@@ -290,6 +311,22 @@ mod tests {
                 assert_eq!(proves(state, other), own == other, "{state}: {other:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_cache_must_be_filled_and_then_read() {
+        let proved = |state, measured: TaskMeasurement, bytes| {
+            let settled = Some(Settled { objects: 1, bytes, counters: Counters::default() });
+            prove_all(state, NetworkBenchmark::File, BYTES, &[Reader { measured, settled }])
+        };
+        proved(NetworkState::Cold, measured(BYTES, 0, 1), BYTES).unwrap();
+        let half = proved(NetworkState::Cold, measured(BYTES, 0, 1), BYTES / 2).unwrap_err();
+        assert!(half.contains("holds 2048 of 4096 bytes"), "{half}");
+        let unread = proved(NetworkState::Hot, measured(0, 1, 0), BYTES).unwrap_err();
+        assert!(unread.contains("only 0 from the cache's disk"), "{unread}");
+        let mut hot = measured(0, 1, 0);
+        hot.after.disk = Some(DiskCounters { read_bytes: BYTES, ..DiskCounters::default() });
+        proved(NetworkState::Hot, hot, BYTES).unwrap();
     }
 
     #[test]
