@@ -66,6 +66,8 @@ pub(crate) fn caches(cell: &Cell, manifest: &Manifest) -> Vec<(String, u64)> {
     let target_limit = target.and_then(|target| target.conditions.memory_bytes);
     let group_limit = manifest.machine.cgroup.as_ref().and_then(|cgroup| cgroup.memory_limit_bytes);
     let limit = target_limit.into_iter().chain(group_limit).min();
+    // What may not be in memory is in no cache either.
+    caches.retain(|(_, bytes)| limit.is_none_or(|limit| *bytes <= limit));
     caches.extend(limit.map(|bytes| ("the memory limit".to_owned(), bytes)));
     let total = manifest.machine.memory.total_bytes;
     caches.extend(total.map(|bytes| ("the machine's memory".to_owned(), bytes)));
@@ -143,6 +145,13 @@ mod tests {
         let found = warnings(&sample);
         let [Warning::FragileZone { cache, .. }] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!(cache, "the memory limit");
+    }
+
+    #[test]
+    fn a_cache_is_no_boundary_for_who_may_not_use_as_much_memory() {
+        let mut sample = with_cache(4);
+        sample.run.manifest.targets[0].conditions.memory_bytes = Some(2 * MIB);
+        assert_eq!(warnings(&sample), []);
     }
 
     #[test]

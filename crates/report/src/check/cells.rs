@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use record::machine::CacheKind;
 use record::{
-    Cell, CellReport, IntervalReport, Manifest, ProcessorCount, SpriteLfsOptions, StandardMetric,
+    Cell, CellReport, FirstWrite, IntervalReport, Manifest, ProcessorCount, SecondWrite,
+    SpriteLfsOptions, StandardMetric,
 };
 use serde_json::Value;
 
@@ -117,6 +118,22 @@ impl CheckedCell<'_> {
     pub(super) fn is_read_after_write(&self) -> bool {
         let is = |name: &str, all: &[&str]| self.word(name).is_some_and(|word| all.contains(&word));
         is("operation", &READS) && is("after_operation", &WRITES)
+    }
+
+    /// Whether it is the first to read pages that the phase before has made, rather than changed.
+    pub(super) fn reads_new_pages(&self) -> bool {
+        let Some(options) = self.sprite_lfs().filter(|_| self.is_read_after_write()) else {
+            return false;
+        };
+        let first_write = match options.first_write {
+            FirstWrite::Sequential => "sequential",
+            FirstWrite::Random => "random",
+        };
+        if self.word("after_access") == Some(first_write) {
+            !options.pre_read
+        } else {
+            options.second_write == SecondWrite::NewFiles
+        }
     }
 
     /// Whether each phase discards the results of its first file.

@@ -2,7 +2,9 @@
 //!
 //! Lines that a write leaves dirty in a processor cache must be written to memory before a read can
 //! replace them, and that read is timed. Reading the same file again shows the difference: the
-//! first read over the second. The array walk has the same ratio without a file system. Dirty pages
+//! first read over the second. Where the write made the pages rather than changed them, their first
+//! read costs more for another reason, which is a [warm-up](super::warm_up): the kernel notes that
+//! they are in use. The array walk has the same ratio without a file system. Dirty pages
 //! that were still to be written to the device when a replicate began are the same problem in
 //! another cache, and are counted.
 //!
@@ -24,7 +26,7 @@ const WRITE_BACK: &str = "first_over_second_read";
 pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let repeated: Vec<_> = pairs::repeated(checked)
         .into_iter()
-        .filter(|(first, _)| first.is_read_after_write())
+        .filter(|(first, _)| first.is_read_after_write() && !first.reads_new_pages())
         .collect();
     let repeated = pairs::compared(checked, repeated);
     let slower: Vec<&pairs::Pair<'_>> = repeated.iter().filter(|one| one.takes_longer()).collect();
@@ -74,11 +76,11 @@ fn reads_far_more(checked: &CheckedRun<'_>, one: &CheckedCell<'_>) -> bool {
 fn why_untold(checked: &CheckedRun<'_>, untold: &[&CheckedCell<'_>], all: usize) -> Option<String> {
     let first = untold.first()?;
     let phases = plural(all, "read phase");
-    let repeat = checked.sprite_lfs("--repeat-reads 2");
+    let repeat = checked.sprite_lfs("--pre-read --repeat-reads 2");
     if untold.iter().any(|one| one.sprite_lfs().is_some()) {
         return Some(format!(
-            "{} of {phases} after a write were not repeated, or in too few blocks; {repeat} would \
-             show it, and --files 11 --drop-first avoids it",
+            "{} of {phases} after a write were not repeated, or in too few blocks, or the first to \
+             read new pages; {repeat} would show it, and --files 11 --drop-first avoids it",
             untold.len()
         ));
     }
@@ -227,6 +229,9 @@ mod tests {
         let mut phases = Phases::published();
         phases.options.repeat_reads = 2;
         phases.repeat(1, 1.3);
+        // Of new pages, a first read is more than a read after a write.
+        assert_eq!(outcome(&phases, Mistake::DirtyCache).outcome, Outcome::CannotTell);
+        phases.options.pre_read = true;
         let found = outcome(&phases, Mistake::DirtyCache);
         assert_eq!(found.outcome, Outcome::Found);
         assert!((found.findings[0].evidence[0].value - 1.3).abs() < 0.02);
@@ -257,7 +262,7 @@ mod tests {
         let unknown = of(16 << 20);
         assert_eq!(unknown.outcome, Outcome::CannotTell);
         let why = unknown.cannot_tell.unwrap();
-        assert!(why.contains("fsprism run sprite-lfs --repeat-reads 2 shows"), "{why}");
+        assert!(why.contains("fsprism run sprite-lfs --pre-read --repeat-reads 2 shows"), "{why}");
         assert!(why.ends_with("a file of 50 MiB or more makes it negligible (--size)"), "{why}");
         assert_eq!(of(50 << 20).outcome, Outcome::Passed);
     }

@@ -59,9 +59,8 @@ fn finding(checked: &CheckedRun<'_>, group: &[&pairs::Pair<'_>]) -> Option<Findi
              known, so no share of hits can be predicted"
             .to_owned(),
         None => "the sizes of the caches are not known".to_owned(),
-        Some(one) if one.gain() <= 0.0 => "reuse of a cache does not explain it: the same share \
-             of blocks is predicted to be still there for both"
-            .to_owned(),
+        // Something else makes it faster, which is not this mistake.
+        Some(one) if one.gain() <= 0.0 => return None,
         Some(one) => format!(
             "of its blocks {:.1} % are predicted to be still in {} ({}), of the sequential one's \
              {:.1} %",
@@ -98,7 +97,7 @@ fn avoid(checked: &CheckedRun<'_>, random: &CheckedCell<'_>, predicted: &[Predic
              --dirs {more}"
         );
     }
-    if predicted.first().is_none_or(|one| one.gain() <= 0.0) {
+    if predicted.is_empty() {
         return format!("look for another cause: {}", checked.sprite_lfs("--repeat-reads 2"));
     }
     let largest = predicted.iter().map(|one| one.cache_bytes).max().unwrap_or(32 << 20);
@@ -258,11 +257,10 @@ mod tests {
     }
 
     #[test]
-    fn what_all_caches_hold_or_none_does_not_explain_it() {
+    fn what_all_caches_hold_or_none_is_something_else() {
         let mut phases = faster(700.0);
         phases.options.file_bytes = 64 << 10;
-        let found = outcome(&phases, Mistake::CacheReuse);
-        assert!(found.findings[0].message.contains("does not explain it"), "{found:?}");
+        assert_eq!(outcome(&phases, Mistake::CacheReuse).outcome, Outcome::Passed);
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! Two things show it. If a replicate records the course of its operations: the first quarter of
 //! them takes significantly longer than the rest, as in the cell's warning. If a phase is executed
 //! twice: the first time takes significantly longer than the second, although nothing was written
-//! before it; after a write, that is a [dirty cache](super::dirty_cache). The first write of a file
-//! is left out, since it allocates what the second overwrites.
+//! before it, or what was written before it were new pages; after a write to pages that were there,
+//! that is a [dirty cache](super::dirty_cache). The first write of a file is left out, since it
+//! allocates what the second overwrites.
 
 use super::cells::{CheckedCell, CheckedRun};
 use super::text::{by_target, figure};
@@ -22,7 +23,10 @@ pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let mut findings: Vec<Finding> = in_courses(&courses).into_iter().collect();
     let repeated: Vec<_> = pairs::repeated(checked)
         .into_iter()
-        .filter(|(first, _)| !first.is_read_after_write() && !allocates(first, level))
+        .filter(|(first, _)| {
+            let is_first_read = first.reads_new_pages();
+            (is_first_read || !first.is_read_after_write()) && !allocates(first, level)
+        })
         .collect();
     let repeated = pairs::compared(checked, repeated);
     let slower: Vec<&pairs::Pair<'_>> = repeated.iter().filter(|one| one.takes_longer()).collect();
@@ -30,9 +34,13 @@ pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
         let evidence: Vec<Evidence> =
             group.iter().filter_map(|pair| pair.evidence("first_over_second")).collect();
         let title = &group[0].of.cell().title;
-        let message = format!("{title}: takes {} the time of the next", by_target(&evidence));
+        let (why, option) = match group[0].of.reads_new_pages() {
+            true => ("is the first to read these pages, and ", "--pre-read"),
+            false => ("", "--files 11 --drop-first"),
+        };
+        let message = format!("{title}: {why}takes {} the time of the next", by_target(&evidence));
         let cells: Vec<_> = group.iter().map(|pair| pair.of).collect();
-        let avoid = checked.sprite_lfs("--files 11 --drop-first");
+        let avoid = checked.sprite_lfs(option);
         findings.push(Finding::in_cells(&cells, message, evidence, avoid));
     }
     let is_told = |one: &CheckedCell<'_>| {
@@ -121,7 +129,7 @@ fn why_untold(checked: &CheckedRun<'_>, untold: &[&CheckedCell<'_>]) -> Option<S
 
 #[cfg(test)]
 mod tests {
-    use record::{CourseRecord, Line};
+    use record::{CourseRecord, Line, SecondWrite};
 
     use crate::check::sample::{Phases, outcome, outcome_of};
     use crate::check::{Mistake, Outcome};
@@ -164,6 +172,24 @@ mod tests {
         assert!((finding.evidence[0].value - 1.3).abs() < 0.02 && finding.avoid.contains("11"));
         phases.repeat(4, 1.0);
         assert_eq!(outcome(&phases, Mistake::WarmUp).outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn a_first_read_of_new_pages_is_one_and_of_old_ones_after_a_write_is_none() {
+        let mut phases = Phases::published();
+        phases.options.repeat_reads = 2;
+        phases.repeat(1, 1.4);
+        let found = outcome(&phases, Mistake::WarmUp);
+        assert_eq!(found.outcome, Outcome::Found);
+        let [finding] = found.findings.as_slice() else { panic!("{found:?}") };
+        assert!(finding.message.contains("is the first to read these pages"), "{finding:?}");
+        assert_eq!(finding.avoid, "--pre-read");
+        phases.options.pre_read = true;
+        assert_eq!(outcome(&phases, Mistake::WarmUp).outcome, Outcome::Passed);
+        phases.repeat(3, 1.4);
+        assert_eq!(outcome(&phases, Mistake::WarmUp).outcome, Outcome::Passed);
+        phases.options.second_write = SecondWrite::NewFiles;
+        assert_eq!(outcome(&phases, Mistake::WarmUp).outcome, Outcome::Found);
     }
 
     #[test]
