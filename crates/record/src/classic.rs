@@ -247,6 +247,9 @@ pub struct SpriteLfsOptions {
     pub write_pause_ns: u64,
     /// Which of the two phases that write comes first.
     pub first_write: FirstWrite,
+    /// Which files the second phase that writes works on, and all later ones read.
+    #[serde(default, skip_serializing_if = "SecondWrite::is_usual")]
+    pub second_write: SecondWrite,
     /// Where random reads and writes begin.
     pub alignment: RandomAlignment,
     /// Whether each operation of a sequential phase makes the calls of a random one as well.
@@ -269,6 +272,7 @@ impl SpriteLfsOptions {
             repeat_writes: 1,
             write_pause_ns: 0,
             first_write: FirstWrite::Sequential,
+            second_write: SecondWrite::SameFiles,
             alignment: RandomAlignment::Byte,
             pad_calls: false,
             processor_counts: Vec::new(),
@@ -298,6 +302,24 @@ pub enum FirstWrite {
     Sequential,
     /// The random one.
     Random,
+}
+
+/// Which files the second phase that writes works on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecondWrite {
+    /// Those that were written first.
+    #[default]
+    SameFiles,
+    /// New ones.
+    NewFiles,
+}
+
+impl SecondWrite {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Where random reads and writes begin.

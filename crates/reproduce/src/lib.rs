@@ -14,6 +14,7 @@ pub mod densefs;
 pub mod fscache;
 mod gathered;
 mod item;
+mod margin;
 pub mod memory_rich;
 mod picture;
 pub mod rocket_science;

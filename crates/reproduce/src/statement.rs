@@ -40,18 +40,23 @@ pub struct Statement {
     pub measured: String,
     /// Whether it holds.
     pub outcome: Outcome,
-    /// How far the measured number may be from the published one, if that is said.
+    /// Which measured numbers agree with the published one, if that is said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tolerance: Option<&'static str>,
+    pub tolerance: Option<String>,
     /// Why it does not hold, or cannot be told, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
 impl Statement {
+    /// Whether anything was measured for it.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.measured != NOT_MEASURED
+    }
+
     /// With how far the measured number may be from the published one.
     pub(crate) fn within(self, tolerance: &'static str) -> Self {
-        Self { tolerance: Some(tolerance), ..self }
+        Self { tolerance: Some(tolerance.to_owned()), ..self }
     }
 
     /// With why it does not hold or cannot be told, unless it holds or says so already.
@@ -60,6 +65,8 @@ impl Statement {
         Self { why: if unsaid { Some(why.to_owned()) } else { self.why }, ..self }
     }
 }
+
+const NOT_MEASURED: &str = "not measured";
 
 /// What was measured for a statement: the number in words, and whether the statement holds.
 pub(crate) type Found = Option<(String, bool)>;
@@ -74,7 +81,7 @@ pub(crate) fn statement(
     let (measured, outcome) = match found {
         Some((measured, true)) => (measured, Outcome::Holds),
         Some((measured, false)) => (measured, Outcome::DoesNotHold),
-        None => ("not measured".to_owned(), Outcome::Unknown),
+        None => (NOT_MEASURED.to_owned(), Outcome::Unknown),
     };
     Statement { source, claim, published, measured, outcome, tolerance: None, why: None }
 }
@@ -97,7 +104,7 @@ pub(crate) fn text(statements: &[Statement], how: &str, width: usize) -> String 
         text += &published(statement.published, width);
         text += &measured(&statement.measured, width);
         for (head, what) in [
-            ("    tolerance: ", statement.tolerance),
+            ("    tolerance: ", statement.tolerance.as_deref()),
             ("    why:       ", statement.why.as_deref()),
         ] {
             text += &what.map(|what| paragraph(head, INDENT, what, width)).unwrap_or_default();

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use machine::describe::describe;
-use record::{ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions, SpriteLfsRun};
+use record::{
+    ClassicOptions, FirstWrite, RandomAlignment, SecondWrite, SpriteLfsOptions, SpriteLfsRun,
+};
 use suites::classic::sprite_lfs;
 use suites::{NoSuite, OwnOptions, Suite};
 
@@ -55,6 +57,10 @@ pub(crate) struct SpriteLfsArguments {
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true,
         default_missing_value = "true", conflicts_with = "resume")]
     pub(crate) random_first: Option<bool>,
+    /// Let the second phase that writes have new files of its own, which all later phases read
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", conflicts_with = "resume")]
+    pub(crate) new_files: Option<bool>,
     /// Where random reads and writes begin
     #[arg(long, value_enum, conflicts_with = "resume")]
     pub(crate) align: Option<Align>,
@@ -108,6 +114,10 @@ impl SpriteLfsArguments {
             true => FirstWrite::Random,
             false => FirstWrite::Sequential,
         });
+        let second_write = self.new_files.map(|are_new| match are_new {
+            true => SecondWrite::NewFiles,
+            false => SecondWrite::SameFiles,
+        });
         let alignment = self.align.map(|align| match align {
             Align::Byte => RandomAlignment::Byte,
             Align::Page => RandomAlignment::Page,
@@ -130,6 +140,7 @@ impl SpriteLfsArguments {
             repeat_writes: self.repeat_writes.unwrap_or(variant.repeat_writes),
             write_pause_ns: pause_ns.unwrap_or(variant.write_pause_ns),
             first_write: first_write.unwrap_or(variant.first_write),
+            second_write: second_write.unwrap_or(variant.second_write),
             alignment: alignment.unwrap_or(variant.alignment),
             pad_calls: self.pad_calls.unwrap_or(variant.pad_calls),
             processor_counts: Vec::new(),
@@ -164,6 +175,7 @@ pub(crate) fn words(options: &SpriteLfsOptions) -> Vec<String> {
         given("repeat-reads", options.repeat_reads.to_string()),
         given("repeat-writes", options.repeat_writes.to_string()),
         is("random-first", options.first_write == FirstWrite::Random),
+        is("new-files", options.second_write == SecondWrite::NewFiles),
         given("align", align.to_owned()),
         is("pad-calls", options.pad_calls),
     ];
@@ -200,6 +212,7 @@ mod tests {
         let changed = SpriteLfsOptions {
             write_pause_ns: 3000,
             first_write: FirstWrite::Random,
+            second_write: SecondWrite::NewFiles,
             repeat_reads: 2,
             repeat_writes: 3,
             ..SpriteLfsOptions::corrected()

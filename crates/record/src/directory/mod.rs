@@ -4,6 +4,7 @@ mod beginning;
 mod group;
 mod manifest_text;
 mod output;
+mod part;
 mod reserved;
 mod room;
 

@@ -314,11 +314,12 @@ fn what_could_not_be_read_again_is_not_written() {
     assert_eq!((run.lines.len(), run.damage.len()), (2, 0));
 }
 
-fn added(cell: u32) -> Line {
-    let definition = Cell {
+/// A cell of this benchmark.
+pub(crate) fn cell(benchmark: &str) -> Cell {
+    Cell {
         target: "ext4".to_owned(),
         suite: "cliff/working-set".to_owned(),
-        benchmark: format!("read-{cell}"),
+        benchmark: benchmark.to_owned(),
         title: String::new(),
         dimension: Dimension::Caching,
         exercises: Vec::new(),
@@ -332,8 +333,12 @@ fn added(cell: u32) -> Line {
         rank: 0,
         least: None,
         sequence: None,
-    };
-    Line::CellAdded(Box::new(CellAdded { cell, definition }))
+    }
+}
+
+fn added(number: u32) -> Line {
+    let definition = cell(&format!("read-{number}"));
+    Line::CellAdded(Box::new(CellAdded { cell: number, definition }))
 }
 
 #[test]

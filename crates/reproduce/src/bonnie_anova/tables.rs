@@ -6,6 +6,7 @@ use stats::distribution::student;
 
 use super::PaperTable;
 use super::published as paper;
+use super::raw;
 use crate::item::Item;
 
 /// The names of the factors in the analysis.
@@ -14,6 +15,7 @@ pub(super) const FACTORS: [&str; 2] = ["file system", "action"];
 /// All tables of section 3.
 pub(super) fn all(analysis: &Analysis) -> Result<Vec<PaperTable>, Refusal> {
     Ok(vec![
+        raw::table(),
         PaperTable { title: "3.1 Computation of effects", items: effects(analysis) },
         PaperTable { title: "3.1 Analysis of variance", items: variance(analysis) },
         PaperTable { title: "3.2 Standard deviations and t", items: deviations(analysis) },

@@ -1,12 +1,13 @@
 //! The reproduction as text: tables, a picture of the intervals, and what was found.
 
-use super::{PaperTable, Reproduction};
+use super::{PaperTable, Reproduction, raw};
 use crate::item::{Agreement, Item};
 use crate::picture::{self, Bar};
 use textual::{Columns, paragraph};
 
 pub(super) fn render(reproduction: &Reproduction, width: usize) -> String {
     let mut text = format!("{}\n", reproduction.paper);
+    text += &raw::text(&reproduction.raw);
     for table in &reproduction.tables {
         text += &format!("\n{}\n", table.title);
         let mut columns = Columns::headed(["", "", "published", "recomputed", "difference", ""]);

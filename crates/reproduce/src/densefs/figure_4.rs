@@ -210,7 +210,8 @@ fn smallest(points: &[PollutionPoint]) -> Statement {
         measured: if all == 0 { "not measured".to_owned() } else { measured },
         outcome,
         tolerance: Some(
-            "in most comparisons by an interval, and larger in no more than chance explains",
+            "in most comparisons by an interval, and larger in no more than chance explains"
+                .to_owned(),
         ),
         why: None,
     };
@@ -266,7 +267,7 @@ fn largest_reduction(points: &[PollutionPoint]) -> Statement {
             all.iter().any(is_proved),
             !all.is_empty() && !all.iter().any(agrees),
         ),
-        tolerance: Some("none: both intervals beyond these"),
+        tolerance: Some("none: both intervals beyond these".to_owned()),
         why: None,
     };
     match all.is_empty() {

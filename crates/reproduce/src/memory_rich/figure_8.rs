@@ -1,6 +1,7 @@
 //! Figure 8: statements that compare file systems in memory with any of several on a disk.
 
-use super::claims::{Expectation, outcome, words};
+use super::claims::words;
+use super::declared::SLOWER_STAT;
 use super::{MeasuredRates, Outcome, Ratio, Statement};
 
 const STAT: &str = "figure-8-stat-sequential";
@@ -22,21 +23,21 @@ pub(super) fn statements(measured: &MeasuredRates) -> Vec<Statement> {
 
 fn statement(measured: &MeasuredRates, target: &str, claim: &'static str) -> Statement {
     let rates = |target| measured.rates(target, STAT);
-    let ratio = |disk| Ratio::new(rates(target)?, rates(disk)?);
+    let ratio = |disk| Ratio::of_products(&[rates(target)?], &[rates(disk)?]);
     let found = ON_DISK.map(|disk| (disk, ratio(disk)));
     let said = found.map(|(disk, ratio)| match ratio {
         Some(ratio) => format!("{} over {disk}", words(&ratio)),
         None => format!("not measured over {disk}"),
     });
-    let outcomes = found
-        .map(|(_, ratio)| ratio.map_or(Outcome::Unknown, |one| outcome(Expectation::Slower, &one)));
+    let judge = |ratio: Ratio| SLOWER_STAT.judge(ratio.low, ratio.high);
+    let outcomes = found.map(|(_, ratio)| ratio.map_or(Outcome::Unknown, judge));
     Statement {
         source: "Figure 8",
         claim,
         published: "slower than some",
         measured: said.join("; "),
         outcome: of_any(outcomes),
-        tolerance: None,
+        tolerance: Some(SLOWER_STAT.words()),
         why: None,
     }
 }

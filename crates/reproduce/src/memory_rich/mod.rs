@@ -7,6 +7,7 @@
 //! computed again. What the paper counted in its processor's cache is counted in a simulated one.
 
 mod claims;
+mod declared;
 mod figure_8;
 mod published;
 mod text;
@@ -164,10 +165,14 @@ struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio of rates: the geometric mean over the blocks that contain both.
-    fn new(rates: &BTreeMap<u32, f64>, over: &BTreeMap<u32, f64>) -> Option<Self> {
-        let ratios: Vec<f64> =
-            rates.iter().filter_map(|(block, rate)| Some(rate / over.get(block)?)).collect();
+    /// The product of some rates over that of others: the geometric mean over the blocks that
+    /// contain all of them.
+    fn of_products(of: &[&BTreeMap<u32, f64>], over: &[&BTreeMap<u32, f64>]) -> Option<Self> {
+        let product = |rates: &[&BTreeMap<u32, f64>], block: &u32| {
+            rates.iter().map(|one| one.get(block)).product::<Option<f64>>()
+        };
+        let ratio = |block| Some(product(of, block)? / product(over, block)?);
+        let ratios: Vec<f64> = of.first()?.keys().filter_map(ratio).collect();
         let found = interval::geometric_mean(&Sample::new(ratios).ok()?, LEVEL).ok()?;
         Some(Self { mean: found.mean, low: found.interval.low, high: found.interval.high })
     }

@@ -25,7 +25,10 @@ fn ratios_are_paired_by_block() {
         ]),
     };
     let rates = |name| measured.rates("ramfs", name).expect("it is there");
-    let ratio = Ratio::new(rates("table-2-sequential-read-1"), rates("table-2-sequential-read-2"));
+    let ratio = Ratio::of_products(
+        &[rates("table-2-sequential-read-1")],
+        &[rates("table-2-sequential-read-2")],
+    );
     let ratio = ratio.expect("they have blocks in common");
     assert!(ratio.low > 0.79 && ratio.high < 0.82, "{ratio:?}");
     let statements = claims::all(&measured);

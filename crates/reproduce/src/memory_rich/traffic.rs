@@ -87,7 +87,7 @@ impl Traffic {
             published: "230 KB on ramfs, 66 KB on ext2",
             measured: measured.join("; "),
             outcome: Outcome::of_interval(agrees, disagrees),
-            tolerance: None,
+            tolerance: Some("2 % more, or further, in every execution".to_owned()),
             why: None,
         })
     }

@@ -136,6 +136,10 @@ impl Reproduction {
         };
         reproduction.shapes = shapes::all(&reproduction);
         reproduction.statements = statements::all(&reproduction);
+        if run.manifest.run.suite.contains('/') {
+            // A run of one figure has nothing to say about the others.
+            reproduction.statements.retain(Statement::is_measured);
+        }
         reproduction
     }
 

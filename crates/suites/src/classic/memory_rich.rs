@@ -2,8 +2,12 @@
 //! Environments on File System Microbenchmarks" (SPECTS 2003), as benchmarks. Each is the Sprite
 //! LFS large-file benchmark with different options, except Table 10, the array walk, and Figure 8,
 //! what Bonnie++ does to empty files.
+//!
+//! In the paper (section 2), the random write goes to a new file, so the random reads after it read
+//! pages for the first time, as the sequential ones before did. Programs of that name write to the
+//! same file again; what that changes is measured beside it ([`SAME_FILE`]).
 
-use record::{ArrayWalkOptions, FirstWrite, RandomAlignment, SpriteLfsOptions};
+use record::{ArrayWalkOptions, FirstWrite, RandomAlignment, SecondWrite, SpriteLfsOptions};
 
 use super::bonnie::metadata;
 use super::{array_walk, sprite_lfs};
@@ -105,6 +109,9 @@ const SMALL_BYTES: u64 = 128 << 10;
 const ALL: &[&str] = &[""];
 /// The item that consists of the Bonnie++ tests.
 const BONNIE: &str = "figure-8";
+/// What the phases of items with all phases begin with where the random write goes to the same file
+/// again.
+pub const SAME_FILE: &str = "same-file-";
 
 /// The benchmarks of one item, or of all, named after the item and the phase.
 #[must_use]
@@ -114,23 +121,44 @@ pub(crate) fn benchmarks(item: Option<&str>) -> Vec<Benchmark> {
 }
 
 fn benchmarks_of_item(item: &'static str) -> Vec<Benchmark> {
-    let (all, kept) = match phases_of(item) {
-        Some((options, kept)) => (sprite_lfs::benchmarks_of(item, &options), kept),
-        None if item == BONNIE => (Ok(metadata::benchmarks(&metadata::published())), ALL),
-        None => (array_walk::benchmarks(&ArrayWalkOptions::new(&[MIB])), ALL),
+    let Some((options, kept)) = phases_of(item) else {
+        let all = match item {
+            BONNIE => Ok(metadata::benchmarks(&metadata::published())),
+            _ => array_walk::benchmarks(&ArrayWalkOptions::new(&[MIB])),
+        };
+        return named(all.expect("what is declared can be meant"), item, "", ALL);
     };
-    let all = all.expect("what is declared can be meant");
+    let sprite_lfs = |name: &str, options: &SpriteLfsOptions| {
+        sprite_lfs::benchmarks_of(name, options).expect("what is declared can be meant")
+    };
+    let mut all = named(sprite_lfs(item, &options), item, "", kept);
+    if options.second_write == SecondWrite::NewFiles {
+        let options = SpriteLfsOptions { second_write: SecondWrite::SameFiles, ..options };
+        let same = sprite_lfs(&format!("{SAME_FILE}{item}"), &options);
+        all.extend(named(same, item, SAME_FILE, kept));
+    }
+    all
+}
+
+/// The phases that an item shows, named after it.
+fn named(
+    all: Vec<Benchmark>,
+    item: &'static str,
+    prefix: &str,
+    kept: &'static [&'static str],
+) -> Vec<Benchmark> {
     let is_kept = |one: &Benchmark| {
         // The last phase's name begins with that of an earlier one; it only belongs to items that
         // show all.
         let is_shown = kept == ALL || !one.name.starts_with("sequential-read-again");
         is_shown && kept.iter().any(|name| one.name.starts_with(name))
     };
+    let again = if prefix.is_empty() { "" } else { "same file again, " };
     let called = |one: Benchmark| {
         let phase = one.name.trim_end_matches(&format!("-{MIB}")).to_owned();
         Benchmark {
-            name: format!("{item}-{phase}"),
-            title: format!("{}, {}", title(item), one.title),
+            name: format!("{item}-{prefix}{phase}"),
+            title: format!("{}, {again}{}", title(item), one.title),
             // An item only means something as a whole, so no part of it may be left out.
             curve: None,
             rank: 0,
@@ -151,11 +179,12 @@ fn title(item: &str) -> String {
 fn phases_of(item: &str) -> Option<(SpriteLfsOptions, &'static [&'static str])> {
     const WRITE_AND_READS: &[&str] = &["sequential-write", "sequential-read"];
     let one = SpriteLfsOptions::published();
-    let eleven = SpriteLfsOptions { files: 11, drop_first: true, ..one.clone() };
+    let five_phases = SpriteLfsOptions { second_write: SecondWrite::NewFiles, ..one.clone() };
+    let eleven = SpriteLfsOptions { files: 11, drop_first: true, ..five_phases.clone() };
     let aligned = SpriteLfsOptions { alignment: RandomAlignment::Page, ..eleven.clone() };
     let small = SpriteLfsOptions { file_bytes: SMALL_BYTES, ..aligned.clone() };
     Some(match item {
-        "figure-1" => (one, ALL),
+        "figure-1" => (five_phases, ALL),
         "table-2" => (SpriteLfsOptions { repeat_reads: 3, ..one }, WRITE_AND_READS),
         "table-3" => (SpriteLfsOptions { pre_read: true, repeat_reads: 2, ..one }, &["pre-read"]),
         "table-4" => (
@@ -214,7 +243,10 @@ mod tests {
                 "table-10-write-back"
             ]
         );
-        assert_eq!(names("figure-7").len(), 5);
+        let figure_7 = names("figure-7");
+        assert_eq!(figure_7.len(), 10);
+        assert_eq!(figure_7[3], "figure-7-random-read");
+        assert_eq!(figure_7[8], "figure-7-same-file-random-read");
         assert_eq!(names("figure-8").len(), 6);
         assert_eq!(names("figure-8")[4], "figure-8-stat-random");
         assert!(names("table-9").contains(&"table-9-sequential-read-2".to_owned()));

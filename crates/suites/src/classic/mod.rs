@@ -146,14 +146,14 @@ pub enum ClassicError {
     /// The files do not fit on a target.
     #[error(
         "{} of {} will not fit on {label}, which has {} free: give a smaller --file-size{}",
-        plural(*files as usize, "file"),
+        plural(usize::try_from(*files).unwrap_or(usize::MAX), "file"),
         size(*file_bytes as f64, 3),
         size(*free_bytes as f64, 3),
         or_more_room
     )]
     NoRoom {
         /// The number requested.
-        files: u32,
+        files: u64,
         /// Their size.
         file_bytes: u64,
         /// The label of the target.

@@ -20,6 +20,17 @@ pub(crate) fn scenes_show_the_limit(place: &Place) {
     assert!(hot > scanned, "pages used again and again stay longer: {hot} and {scanned}");
 }
 
+/// Every value can be recorded: none is below 0, though a policy may do worse than chance.
+pub(crate) fn the_policy_is_found(place: &Place) {
+    let Some(outcome) = place.measure("ext4:size=128m,memory=8m", &["eviction-policy"]) else {
+        return;
+    };
+    let explained = outcome.value("eviction-policy", "explained");
+    assert!(explained > 10.0 && explained <= 100.0, "{explained}");
+    let mru = outcome.value("eviction-policy", "agreement_mru");
+    assert!((0.0..=100.0).contains(&mru), "{mru}");
+}
+
 pub(crate) fn without_a_limit_it_is_refused(place: &Place) {
     let all = [&SCENES[..], &["eviction-policy"]].concat();
     let Some(outcome) = place.measure("ext4:size=256m", &all) else { return };

@@ -39,6 +39,7 @@ const CASES: &[Case] = &[
     ("a_warm_up_ends_with_all_in_memory", warm_up::ends_with_all_in_memory),
     ("a_file_larger_than_memory_is_not_warmed", warm_up::too_large_is_refused),
     ("scenes_show_the_limit", eviction::scenes_show_the_limit),
+    ("the_policy_is_found", eviction::the_policy_is_found),
     ("without_a_limit_nothing_is_thrown_out", eviction::without_a_limit_it_is_refused),
     ("writers_wait_at_the_limit", write_back::writers_wait_at_the_limit),
     ("threads_share_flushes", commits::threads_share_flushes),

@@ -1,5 +1,6 @@
 //! Runs for a paper: made now, or earlier.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -66,8 +67,9 @@ pub(super) fn measure_or_read(
             (directory.path().to_owned(), Some(directory), reason)
         }
     };
-    let run = read(&path, directory.as_ref())?;
+    let mut run = read(&path, directory.as_ref())?;
     check_suite(paper, &path, &run)?;
+    keep_item(suite, &path, &mut run)?;
     Ok(PaperRun { path, directory, run, reason })
 }
 
@@ -79,6 +81,26 @@ pub(super) fn read(path: &Path, directory: Option<&RunDirectory>) -> anyhow::Res
 
 pub(super) fn owned(targets: &[&str]) -> Vec<String> {
     targets.iter().map(|&one| one.to_owned()).collect()
+}
+
+/// Leaves nothing in a run but what belongs to an item, if that is what was asked for.
+fn keep_item(suite: &str, path: &Path, run: &mut Run) -> anyhow::Result<()> {
+    if run.manifest.run.suite == suite || !suite.contains('/') {
+        return Ok(());
+    }
+    let of_item = suites::suite(suite).map(|suite| suite.benchmarks).unwrap_or_default();
+    let names: BTreeSet<String> = of_item.into_iter().map(|benchmark| benchmark.name).collect();
+    let made = run.manifest.run.suite.clone();
+    run.keep_only(suite, &names);
+    if run.manifest.cells.is_empty() {
+        let refusal = anyhow::anyhow!(
+            "{} has nothing of {suite}: it is a run of {made}; give another --run, or leave it out \
+             to measure",
+            path.display()
+        );
+        return Err(refusal).or_input_error();
+    }
+    Ok(())
 }
 
 fn check_suite(paper: &str, path: &Path, run: &Run) -> anyhow::Result<()> {

@@ -10,19 +10,12 @@ use super::blocks::{Blocks, Estimate, Observed, difference, effect, share};
 use super::{LEVEL, Outcome, Statement};
 use crate::bonnie_anova::published::FILE_SYSTEMS;
 use crate::bonnie_anova::tables::FACTORS;
+use crate::margin::Margin;
 
-/// Smaller differences do not count, in percent.
-const MARGIN: f64 = 2.0;
-/// How much values that are called alike may differ, in percent.
-const ALIKE: f64 = 10.0;
-
-/// What the paper says about a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Expectation {
-    More,
-    Less,
-    Alike,
-}
+/// What the paper's words about a difference mean, in percent of the grand mean.
+const MORE: Margin = Margin::above(2.0, "2 % are the least that counts");
+const LESS: Margin = Margin::below(-2.0, "2 % are the least that counts");
+const ALIKE: Margin = Margin::between(-10.0, 10.0, "a tenth; the paper calls +29.5 % almost alike");
 
 /// A figure that is computed for each block.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +36,7 @@ struct Claim {
     source: &'static str,
     claim: &'static str,
     published: &'static str,
-    expected: Expectation,
+    means: Margin,
     figure: BlockFigure,
 }
 
@@ -52,91 +45,91 @@ const CLAIMS: [Claim; 13] = [
         source: "section 3.1",
         claim: "the action explains more of the variation than the file system",
         published: "78.0 over 13.3 %: 64.6 more",
-        expected: Expectation::More,
+        means: MORE,
         figure: BlockFigure::Shares,
     },
     Claim {
         source: "section 3.1",
         claim: "entire blocks are written faster than single characters",
         published: "5997 over 2603 kB/s: 83.4 % of the mean more",
-        expected: Expectation::More,
+        means: MORE,
         figure: BlockFigure::Actions("output per block", "output per char"),
     },
     Claim {
         source: "section 3.2",
         claim: "output per character is slower than the mean of all actions",
-        published: "-36.1 % [-60.5, -11.6]",
-        expected: Expectation::Less,
+        published: "-1469 kB/s (-2465, -473): -36.1 % of the mean",
+        means: LESS,
         figure: BlockFigure::Action("output per char"),
     },
     Claim {
         source: "section 3.2",
         claim: "output per block is faster than the mean",
-        published: "+47.3 % [+22.8, +71.8]",
-        expected: Expectation::More,
+        published: "1925 kB/s (929, 2922): +47.3 %",
+        means: MORE,
         figure: BlockFigure::Action("output per block"),
     },
     Claim {
         source: "section 3.2",
         claim: "rewriting is slower than the mean",
-        published: "-35.2 % [-59.7, -10.8]",
-        expected: Expectation::Less,
+        published: "-1434 kB/s (-2431, -438): -35.2 %",
+        means: LESS,
         figure: BlockFigure::Action("rewrite"),
     },
     Claim {
         source: "section 3.2",
         claim: "input per character is slower than the mean",
-        published: "-38.1 % [-62.6, -13.6]",
-        expected: Expectation::Less,
+        published: "-1551 kB/s (-2547, -555): -38.1 %",
+        means: LESS,
         figure: BlockFigure::Action("input per char"),
     },
     Claim {
         source: "section 3.2",
         claim: "input per block is faster than the mean",
-        published: "+62.1 % [+37.6, +86.6]",
-        expected: Expectation::More,
+        published: "2529 kB/s (1533, 3526): +62.1 %",
+        means: MORE,
         figure: BlockFigure::Action("input per block"),
     },
     Claim {
         source: "section 3.2",
         claim: "ext2 is faster than the mean of ext2, FAT16 and FAT32",
-        published: "+20.0 % [+2.7, +37.3]",
-        expected: Expectation::More,
+        published: "814 kB/s (110, 1519): +20.0 %",
+        means: MORE,
         figure: BlockFigure::FileSystem("ext2"),
     },
     Claim {
         source: "section 3.2",
         claim: "FAT16 is neither faster nor slower than that mean",
-        published: "+4.8 % [-12.5, +22.1]",
-        expected: Expectation::Alike,
+        published: "194 kB/s (-511, 898): +4.8 %",
+        means: ALIKE,
         figure: BlockFigure::FileSystem("FAT16"),
     },
     Claim {
         source: "section 3.2",
         claim: "FAT32 is slower than that mean",
-        published: "-24.8 % [-42.1, -7.5]",
-        expected: Expectation::Less,
+        published: "-1008 kB/s (-1712, -303): -24.8 %",
+        means: LESS,
         figure: BlockFigure::FileSystem("FAT32"),
     },
     Claim {
         source: "section 3.3",
         claim: "ext2 and FAT16 do not differ",
-        published: "+15.2 %, not even at a level of 60 %",
-        expected: Expectation::Alike,
+        published: "620 kB/s, +15.2 %: not even at a level of 60 %",
+        means: ALIKE,
         figure: BlockFigure::FileSystems("ext2", "FAT16"),
     },
     Claim {
         source: "section 3.3",
         claim: "ext2 is faster than FAT32",
-        published: "+44.7 %, at a level of almost 80 % (above 99 % without the slip)",
-        expected: Expectation::More,
+        published: "1822 kB/s, +44.7 %: at a level of almost 80 % (above 99 % without the slip)",
+        means: MORE,
         figure: BlockFigure::FileSystems("ext2", "FAT32"),
     },
     Claim {
         source: "section 3.3",
         claim: "FAT16 and FAT32 are almost the same",
-        published: "+29.5 %, at a level of 60 % (almost 95 % without the slip)",
-        expected: Expectation::Alike,
+        published: "1202 kB/s, +29.5 %: at a level of 60 % (almost 95 % without the slip)",
+        means: ALIKE,
         figure: BlockFigure::FileSystems("FAT16", "FAT32"),
     },
 ];
@@ -184,7 +177,8 @@ fn significance(
         }
         None => ("not measured".to_owned(), Outcome::Unknown),
     };
-    let (tolerance, why) = (None, None);
+    let tolerance = Some(format!("p below {:.2}; otherwise it cannot be told", 1.0 - LEVEL));
+    let why = None;
     Statement { source: "section 3.1", claim, published, measured, outcome, tolerance, why }
 }
 
@@ -202,8 +196,8 @@ fn statement(claim: &Claim, blocks: &Blocks, of_paper: &Blocks) -> Statement {
         claim: claim.claim,
         published: claim.published,
         measured: found.map_or_else(|| unmeasured(claim.figure), |one| words(&one)),
-        outcome: found.map_or(Outcome::Unknown, |one| outcome(claim.expected, &one)),
-        tolerance: None,
+        outcome: found.map_or(Outcome::Unknown, |one| outcome(&claim.means, &one)),
+        tolerance: Some(claim.means.words()),
         why: None,
     }
 }
@@ -241,18 +235,8 @@ fn words(of: &Estimate) -> String {
     }
 }
 
-/// Holds if the whole interval agrees, does not hold if the whole interval disagrees.
-fn outcome(expected: Expectation, of: &Estimate) -> Outcome {
-    let Some((low, high)) = of.low.zip(of.high) else { return Outcome::Unknown };
-    let (holds, fails) = match expected {
-        Expectation::More => (low > MARGIN, high < MARGIN),
-        Expectation::Less => (high < -MARGIN, low > -MARGIN),
-        Expectation::Alike => {
-            let differ = low > MARGIN || high < -MARGIN;
-            (!differ && low >= -ALIKE && high <= ALIKE, differ)
-        }
-    };
-    Outcome::of_interval(holds, fails)
+fn outcome(means: &Margin, of: &Estimate) -> Outcome {
+    of.low.zip(of.high).map_or(Outcome::Unknown, |(low, high)| means.judge(low, high))
 }
 
 #[cfg(test)]
@@ -260,26 +244,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_claim_holds_only_where_the_whole_interval_agrees() {
-        let of = |expected, low: f64, high: f64| {
-            let mean = f64::midpoint(low, high);
-            outcome(expected, &Estimate { mean, low: Some(low), high: Some(high) })
-        };
-        assert_eq!(of(Expectation::More, 3.0, 9.0), Outcome::Holds);
-        assert_eq!(of(Expectation::More, 1.0, 9.0), Outcome::Unknown);
-        assert_eq!(of(Expectation::More, -3.0, 1.0), Outcome::DoesNotHold, "too little to count");
-        assert_eq!(of(Expectation::Less, -9.0, -3.0), Outcome::Holds);
-        assert_eq!(of(Expectation::Less, -9.0, -1.0), Outcome::Unknown);
-        assert_eq!(of(Expectation::Less, -1.0, 9.0), Outcome::DoesNotHold);
-        assert_eq!(of(Expectation::Alike, -9.0, 9.0), Outcome::Holds);
-        assert_eq!(of(Expectation::Alike, -9.0, 11.0), Outcome::Unknown);
-        assert_eq!(of(Expectation::Alike, 3.0, 5.0), Outcome::DoesNotHold, "it is told apart");
-    }
-
-    #[test]
     fn without_an_interval_nothing_is_judged() {
         let one = Estimate { mean: 50.0, low: None, high: None };
-        assert_eq!(outcome(Expectation::More, &one), Outcome::Unknown);
+        assert_eq!(outcome(&MORE, &one), Outcome::Unknown);
         assert_eq!(words(&one), "+50.0 %, without an interval: it takes two blocks");
     }
 }

@@ -37,13 +37,12 @@ fn those(of: &Observed, outcome: Outcome) -> Vec<&'static str> {
 #[test]
 fn repeated_closely_what_could_not_be_told_apart_is() {
     let observed = as_published(&[]);
-    let refuted = [
-        "FAT16 is neither faster nor slower than that mean",
-        "ext2 and FAT16 do not differ",
-        "FAT16 and FAT32 are almost the same",
-    ];
+    let refuted = ["ext2 and FAT16 do not differ", "FAT16 and FAT32 are almost the same"];
     assert_eq!(those(&observed, Outcome::DoesNotHold), refuted);
-    assert_eq!(those(&observed, Outcome::Holds).len(), 12);
+    let holds = those(&observed, Outcome::Holds);
+    assert_eq!(holds.len(), 13);
+    // By 4.8 %, which is told apart, but is not much.
+    assert!(holds.contains(&"FAT16 is neither faster nor slower than that mean"));
 }
 
 #[test]
@@ -68,7 +67,8 @@ fn blocks_that_lack_a_cell_are_left_out() {
 #[test]
 fn figures_stand_beside_the_papers() {
     let observed = as_published(&[]);
-    let paper = super::super::analysis().expect("the paper's data support it");
+    let paper = super::super::analysis(crate::bonnie_anova::published::RATES)
+        .expect("the paper's data support it");
     let blocks = observed.blocks(&observed.file_systems);
     for row in figures::shares(&blocks, &paper) {
         let published = row.published.expect("the paper has all three");
@@ -96,7 +96,8 @@ fn the_text_fits_the_page() {
             observed.add(one, action, rates.collect());
         }
     }
-    let paper = super::super::analysis().expect("the paper's data support it");
+    let paper = super::super::analysis(crate::bonnie_anova::published::RATES)
+        .expect("the paper's data support it");
     let blocks = observed.blocks(&observed.file_systems);
     let together = observed.together();
     let sources = together.iter().flat_map(|analysis| &analysis.anova);

@@ -16,7 +16,7 @@ mod phases;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::iter;
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::machine::Cache;
 use record::{
-    Dimension, FirstWrite, MetricDefinition, ProcessorCount, RandomAlignment, SpriteLfsOptions,
-    SpriteLfsRun, StandardMetric,
+    Dimension, FirstWrite, MetricDefinition, ProcessorCount, RandomAlignment, SecondWrite,
+    SpriteLfsOptions, SpriteLfsRun, StandardMetric,
 };
 use runner::Failure;
 use serde_json::{Value, json};
@@ -123,17 +123,26 @@ pub(crate) fn check_room(
 ) -> Result<(), ClassicError> {
     // If the target does not report its free space, making the files will show.
     let Ok(space) = live.target.space() else { return Ok(()) };
-    let needed_bytes = options.file_bytes as f64 * f64::from(options.files);
+    let needed_bytes = options.file_bytes as f64 * files_of(options) as f64;
     if needed_bytes <= space.free_bytes as f64 * ROOM_SHARE {
         return Ok(());
     }
     Err(ClassicError::NoRoom {
-        files: options.files,
+        files: files_of(options),
         file_bytes: options.file_bytes,
         label: live.target.spec().label.clone(),
         free_bytes: space.free_bytes,
         or_more_room: live.or_more_room(),
     })
+}
+
+/// The number of all files that are there in the end.
+fn files_of(options: &SpriteLfsOptions) -> u64 {
+    u64::from(options.files)
+        * match options.second_write {
+            SecondWrite::SameFiles => 1,
+            SecondWrite::NewFiles => 2,
+        }
 }
 
 /// The benchmark and its options.
@@ -174,28 +183,33 @@ impl Sequence for SpriteLfs {
         let mut passes = Passes {
             site,
             options: &self.options,
-            files: Vec::new(),
+            files: self.create(site, "file", self.options.first_write)?,
+            next_files: Vec::new(),
             buffer: AlignedBuffer::new(BLOCK),
             counters: PhaseCounters::open(&self.options.processor_counts)?,
             generator: Xoshiro256PlusPlus::seed_from_u64(seed),
         };
         Content::new(seed, 0).fill(passes.buffer.bytes_mut(), 0);
-        for number in 0..self.options.files {
-            let path = site.directory.join(format!("file-{number}"));
-            let opened = File::options().read(true).write(true).create_new(true).open(path);
-            let file = opened.map_err(|error| failed(&error))?;
-            if self.options.first_write == FirstWrite::Random {
-                // Random writes at any byte may not reach the end.
-                file.set_len(self.options.file_bytes).map_err(|error| failed(&error))?;
-            }
-            passes.files.push(file);
+        if self.options.second_write == SecondWrite::NewFiles {
+            let next_write = match self.options.first_write {
+                FirstWrite::Sequential => FirstWrite::Random,
+                FirstWrite::Random => FirstWrite::Sequential,
+            };
+            passes.next_files = self.create(site, "new-file", next_write)?;
         }
         if self.options.pre_read {
             self.fill(site, &mut passes)?;
         }
         let places = iter::once(PhasePosition::First).chain(iter::repeat(PhasePosition::Later));
         let phases = phases::in_order(&self.options).into_iter().zip(places);
-        phases.map(|((phase, _), place)| passes.phase(phase, place)).collect()
+        let mut written = None;
+        let one = |((phase, _), place): ((Phase, _), _)| {
+            if phase.writes() && written.replace(phase).is_some_and(|before| before != phase) {
+                passes.go_to_new_files();
+            }
+            passes.phase(phase, place)
+        };
+        phases.map(one).collect()
     }
 }
 
@@ -203,6 +217,21 @@ impl Sequence for SpriteLfs {
 const BLOCK: usize = 4096;
 
 impl SpriteLfs {
+    /// Creates the files that are first written to like this.
+    fn create(&self, site: &Site<'_>, name: &str, write: FirstWrite) -> Result<Vec<File>, Failure> {
+        let create = |number| {
+            let path = site.directory.join(format!("{name}-{number}"));
+            let file = File::options().read(true).write(true).create_new(true).open(path)?;
+            if write == FirstWrite::Random {
+                // Random writes at any byte may not reach the end.
+                file.set_len(self.options.file_bytes)?;
+            }
+            Ok(file)
+        };
+        let created: io::Result<Vec<File>> = (0..self.options.files).map(create).collect();
+        created.map_err(|error| failed(&error))
+    }
+
     /// Fills files that exist beforehand.
     fn fill(&self, site: &Site<'_>, passes: &mut Passes<'_>) -> Result<(), Failure> {
         let block = passes.buffer.bytes_mut();

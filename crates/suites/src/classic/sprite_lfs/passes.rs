@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::hint;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::mem;
 use std::thread;
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub(super) struct Passes<'a> {
     pub(super) site: &'a Site<'a>,
     pub(super) options: &'a SpriteLfsOptions,
     pub(super) files: Vec<File>,
+    /// The new files of the second phase that writes, if it has any.
+    pub(super) next_files: Vec<File>,
     /// One block.
     pub(super) buffer: AlignedBuffer,
     pub(super) generator: Xoshiro256PlusPlus,
@@ -58,6 +61,13 @@ enum SeekMode<'a> {
 impl Passes<'_> {
     fn blocks(&self) -> u64 {
         self.options.file_bytes / BLOCK_BYTES
+    }
+
+    /// Has all further phases work on the new files, if there are any.
+    pub(super) fn go_to_new_files(&mut self) {
+        if !self.next_files.is_empty() {
+            self.files = mem::take(&mut self.next_files);
+        }
     }
 
     /// Executes a phase on every file in turn, between marks, in case it is traced.

@@ -98,12 +98,12 @@ fn metric_of(policy: Policy) -> String {
     format!("agreement_{}", words.join("_"))
 }
 
-/// The values of the metrics, in percent: what the best policy explains, the agreement of each, and
-/// the share of never accessed pages that were resident.
+/// The values of the metrics, in percent: what the best policy explains, the agreement of each (0
+/// if it does no better than chance), and the share of never accessed pages that were resident.
 fn values(fitted: &Fit) -> Vec<f64> {
     let agreement = |policy: Policy| {
         let scored = fitted.ranking.iter().find(|scored| scored.policy == policy);
-        scored.map_or(0.0, |scored| 100.0 * scored.agreement)
+        scored.map_or(0.0, |scored| 100.0 * scored.agreement.max(0.0))
     };
     let best = 100.0 * fitted.best().explained;
     let all = std::iter::once(best).chain(Policy::ALL.into_iter().map(agreement));
@@ -179,6 +179,9 @@ mod tests {
             assert!(values[0] > 95.0 && values[own + 1] > 99.0, "{values:?}");
             let others = values[1..].iter().filter(|agreement| **agreement > 99.0).count();
             assert_eq!((others, values.last()), (1, Some(&0.0)));
+            assert!(values.iter().all(|value| (0.0..=100.0).contains(value)), "{values:?}");
+            let least = ranking.ranking.last().expect("there are several").agreement;
+            assert!(least < 0.0, "worse than chance, and not only as good: {least}");
             let unasked = Fit { resident_unaccessed: 0.5, ..fitted };
             assert!(sentence(&unasked).contains("50 % of the pages that were never"));
         }
