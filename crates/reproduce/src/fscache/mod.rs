@@ -9,9 +9,12 @@ mod published;
 mod statements;
 mod text;
 
+use std::collections::BTreeMap;
+
 use network_suite::{EMULATED_TIME, is_network_bound};
 use record::{Cell, Replicate, Run};
 use serde::Serialize;
+use stats::{Sample, interval};
 
 use crate::gathered::{self, Gathered};
 pub use crate::item::{Agreement, Item};
@@ -19,6 +22,9 @@ pub use crate::statement::{Outcome, Statement};
 
 /// The paper.
 const PAPER: &str = "D. Howells, FS-Cache Benchmarks, linux-kernel, 25 November 2008";
+
+/// The level of all intervals.
+const LEVEL: f64 = 0.95;
 
 /// The paper's short name.
 pub const NAME: &str = "fscache-benchmarks";
@@ -99,6 +105,34 @@ impl Reproduction {
     }
 }
 
+/// A ratio with its interval, by Student's t on logarithms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ratio {
+    mean: f64,
+    interval: Option<(f64, f64)>,
+}
+
+impl Ratio {
+    fn new(values: Vec<f64>) -> Option<Self> {
+        let sample = Sample::new(values).ok()?;
+        match interval::geometric_mean(&sample, LEVEL) {
+            Ok(found) => {
+                let interval = Some((found.interval.low, found.interval.high));
+                Some(Self { mean: found.mean, interval })
+            }
+            Err(_) => Some(Self { mean: sample.mean(), interval: None }),
+        }
+    }
+}
+
+impl Ratio {
+    /// What is left of 1.
+    fn taken_from_one(self) -> Self {
+        let interval = self.interval.map(|(low, high)| (1.0 - high, 1.0 - low));
+        Self { mean: 1.0 - self.mean, interval }
+    }
+}
+
 /// What a run measured.
 struct MeasuredRun<'a> {
     gathered: Gathered<'a>,
@@ -138,6 +172,23 @@ impl MeasuredRun<'_> {
         let is_bound = [state, to].iter().all(|state| self.is_network_bound(benchmark, state));
         let ratio = self.seconds(benchmark, state)? / self.seconds(benchmark, to)?;
         (is_bound && ratio.is_finite()).then_some(ratio)
+    }
+
+    /// Values of a metric by block.
+    fn by_block(&self, benchmark: &str, state: &str, metric: &str) -> Option<BTreeMap<u32, f64>> {
+        let (cell, replicates) = self.cell(benchmark, state)?;
+        let value =
+            |one: &&Replicate| Some((one.block, *gathered::values(cell, &[one], metric).first()?));
+        Some(replicates.iter().filter_map(value).collect())
+    }
+
+    /// A metric of one state over that of another: the geometric mean over the blocks that have
+    /// both, with its interval if there are two or more.
+    fn over(&self, benchmark: &str, [state, to]: [&str; 2], metric: &str) -> Option<Ratio> {
+        let of = self.by_block(benchmark, state, metric)?;
+        let over = self.by_block(benchmark, to, metric)?;
+        let ratio = |(block, value): (&u32, &f64)| Some(value / over.get(block)?);
+        Ratio::new(of.iter().filter_map(ratio).collect())
     }
 
     /// Number of files in the tree.

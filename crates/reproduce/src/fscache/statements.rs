@@ -1,180 +1,227 @@
 //! What the paper says, and whether it holds here.
+//!
+//! What each state must show before it counts (that nothing comes from the server with a hot cache,
+//! and all bytes with a cold one) is no finding, so nothing here says it.
 
-use network_suite::{RPCS, SERVER_BYTES};
+use std::collections::BTreeMap;
 
-use super::MeasuredRun;
-use crate::statement::{Found, Statement, statement};
+use network_suite::{EMULATED_TIME, RPCS};
 
-/// "Not very much more" time for a cold cache means at most a tenth more.
-const MUCH: f64 = 1.1;
-/// How much counts that are called alike may differ: a twentieth.
-const ALIKE: f64 = 0.05;
+use super::{MeasuredRun, Ratio};
+use crate::margin::Margin;
+use crate::statement::{Outcome, Statement, statement};
+
+const NOT_MUCH_MORE: Margin = Margin::below(1.1, "at most a tenth is not very much more");
+const MANY_TIMES: Margin = Margin::above(5.0, "many, of the paper's 55, on any link");
+const LITTLE_FASTER: Margin = Margin::below(1.25, "at most a quarter is little");
+const A_LITTLE_MORE_THAN_HALF: Margin = Margin::between(0.5, 0.75, "more than half, not most");
+const ALIKE: Margin = Margin::between(0.95, 1.05, "a twentieth; the paper's differ by 0.6 %");
+const ALL: Margin = Margin::between(0.9, 1.1, "the READs, give or take a tenth of them");
+const GREATER: Margin = Margin::above(1.1, "a tenth more of the calls saved, or further");
 
 pub(super) fn statements(measured: &MeasuredRun<'_>) -> Vec<Statement> {
-    let mut all = Vec::new();
-    all.extend(times(measured));
-    all.extend(calls(measured));
-    all
+    times(measured).into_iter().chain(calls(measured)).collect()
+}
+
+/// A statement about a ratio, judged by its interval.
+fn judged(unmeasured: Statement, means: &Margin, found: Option<(Ratio, &str)>) -> Statement {
+    let tolerance = Some(means.words());
+    let Some((Ratio { mean, interval }, what)) = found else {
+        return Statement { tolerance, ..unmeasured };
+    };
+    let (interval, outcome) = match interval {
+        Some((low, high)) => (format!(" [{low:.3}, {high:.3}]"), means.judge(low, high)),
+        None => (", without an interval: it takes two blocks".to_owned(), Outcome::Unknown),
+    };
+    Statement { measured: format!("{mean:.3}{interval} {what}"), outcome, tolerance, ..unmeasured }
 }
 
 fn times(measured: &MeasuredRun<'_>) -> Vec<Statement> {
-    let cold = |benchmark| {
-        let ratio = measured.ratio(benchmark, "cold", "none")?;
-        Some((format!("{ratio:.3} times as long, emulated; the link took both"), ratio <= MUCH))
+    let bound = |benchmark: &str, states: [&str; 2]| {
+        let is_bound = states.iter().all(|state| measured.is_network_bound(benchmark, state));
+        measured.over(benchmark, states, EMULATED_TIME).filter(|_| is_bound)
+    };
+    let both = "times as long, emulated; the link took both";
+    let cold = |benchmark| Some((bound(benchmark, ["cold", "none"])?, both));
+    // Emulation can only make the cache slower.
+    let hot = || {
+        let is_bound = measured.is_network_bound("file", "none");
+        measured.over("file", ["none", "hot"], EMULATED_TIME).filter(|_| is_bound)
     };
     vec![
-        statement(
-            "first table",
-            "filling the cache takes not very much more time than reading one large file without",
-            "2.020 and 2.007 minutes: 1.007 times as long",
+        judged(
+            statement(
+                "first table",
+                "filling the cache takes not very much more time than reading one large file \
+                 without",
+                "2.020 and 2.007 minutes: 1.007 times as long",
+                None,
+            ),
+            &NOT_MUCH_MORE,
             cold("file"),
         ),
-        statement(
-            "second table",
-            "filling the cache takes not very much more time than reading a tree without it",
-            "7.900 and 7.612 minutes: 1.038 times as long",
+        judged(
+            statement(
+                "second table",
+                "filling the cache takes not very much more time than reading a tree without it",
+                "7.900 and 7.612 minutes: 1.038 times as long",
+                None,
+            ),
+            &NOT_MUCH_MORE,
             cold("tree"),
         ),
-        statement(
-            "first table",
-            "from a hot cache one large file is read many times faster",
-            "2.007 and 0.036 minutes: 55 times",
-            faster_hot(measured, "file"),
+        judged(
+            statement(
+                "first table",
+                "from a hot cache one large file is read many times faster",
+                "2.007 and 0.036 minutes: 55 times",
+                None,
+            ),
+            &MANY_TIMES,
+            hot().map(|ratio| (ratio, "times as fast, or faster: emulation slows the cache")),
         ),
-        statement(
-            "discussion",
-            "for many smaller files the link is about at the break-even point: a hot cache saves \
-             little time",
-            "7.612 and 7.235 minutes: 1.052 times as fast",
-            break_even(measured),
+        judged(
+            statement(
+                "discussion",
+                "for many smaller files the link is about at the break-even point: a hot cache \
+                 saves little time",
+                "7.612 and 7.235 minutes: 1.052 times as fast",
+                None,
+            ),
+            &LITTLE_FASTER,
+            bound("tree", ["none", "hot"])
+                .map(|ratio| (ratio, "times as fast, emulated; the link took both")),
         ),
-        statement(
-            "discussion",
-            "without a cache, a little more than half of the time of the tree is spent in READs",
-            "4.4 of 7.6 minutes, all but that of the page cache",
-            reading(measured),
+        judged(
+            statement(
+                "discussion",
+                "without a cache, a little more than half of the time of the tree is spent in READs",
+                "4.4 of 7.6 minutes, all but that of the page cache: 0.58",
+                None,
+            ),
+            &A_LITTLE_MORE_THAN_HALF,
+            bound("tree", ["pgcache", "none"])
+                .map(|ratio| (ratio.taken_from_one(), "of the time, emulated")),
         ),
     ]
-}
-
-/// Whether a hot cache is faster. Times from the cache are emulated, and can only be too long.
-fn faster_hot(measured: &MeasuredRun<'_>, benchmark: &str) -> Found {
-    let none = measured.seconds(benchmark, "none")?;
-    let hot = measured.seconds(benchmark, "hot")?;
-    if !measured.is_network_bound(benchmark, "none") {
-        return None;
-    }
-    let times = none / hot;
-    Some((
-        format!("at least {times:.1} times (emulation only makes the cache slower)"),
-        times > 2.0,
-    ))
-}
-
-fn break_even(measured: &MeasuredRun<'_>) -> Found {
-    let ratio = measured.ratio("tree", "none", "hot")?;
-    Some((format!("{ratio:.3} times as fast, emulated; the link took both"), ratio < 1.25))
-}
-
-fn reading(measured: &MeasuredRun<'_>) -> Found {
-    let share = 1.0 - measured.ratio("tree", "pgcache", "none")?;
-    Some((format!("{:.0} %", share * 100.0), (0.4..0.8).contains(&share)))
 }
 
 fn calls(measured: &MeasuredRun<'_>) -> Vec<Statement> {
+    let over = |states, metric| measured.over("tree", states, metric);
     vec![
-        statement(
-            "third table",
-            "a cold cache asks for as many READs and bytes as none",
-            "21402 READs and 221252168 bytes each",
-            same_reads(measured),
+        judged(
+            statement(
+                "third table",
+                "with a cold cache as many READs are made as without one",
+                "21402 and 21402 READs",
+                None,
+            ),
+            &ALIKE,
+            over(["cold", "none"], "rpc_read").map(|ratio| (ratio, "times as many")),
         ),
-        statement(
-            "third table",
-            "a hot cache reads nothing over the network",
-            "0 READs, 0 bytes",
-            nothing_read(measured),
+        judged(
+            statement(
+                "discussion",
+                "a hot cache spares the network the READs, and little else",
+                "about 21,000 fewer calls, of 21402 READs",
+                None,
+            ),
+            &ALL,
+            fewer_over_reads(measured).map(|ratio| (ratio, "calls fewer for each READ")),
         ),
-        statement(
-            "discussion",
-            "the network is spared the READs, and little else",
-            "about 21,000 fewer calls, of 21402 READs",
-            fewer_calls(measured),
+        judged(
+            statement(
+                "third table",
+                "with a hot cache attributes are asked for as often as without one",
+                "22495 over 22371 GETATTRs: 1.006",
+                None,
+            ),
+            &ALIKE,
+            over(["hot", "none"], "rpc_getattr").map(|ratio| (ratio, "times as many GETATTRs")),
         ),
-        statement(
-            "third table",
-            "a hot cache asks for attributes as often as none",
-            "22371 and 22495 GETATTRs",
-            as_often(measured, "rpc_getattr"),
+        judged(
+            statement(
+                "third table",
+                "with a hot cache access is asked for as often as without one",
+                "20481 over 20486 ACCESSes: 1.000",
+                None,
+            ),
+            &ALIKE,
+            over(["hot", "none"], "rpc_access").map(|ratio| (ratio, "times as many ACCESSes")),
         ),
-        statement(
-            "third table",
-            "a hot cache asks for access as often as none",
-            "20486 and 20481 ACCESSes",
-            as_often(measured, "rpc_access"),
-        ),
-        statement(
-            "discussion",
-            "reading the tree from the client's own memory still asks the server for other things",
-            "more than 3 minutes of GETATTR, ACCESS and READDIRPLUS",
-            other_calls(measured),
-        ),
-        statement(
-            "discussion",
-            "for fewer but larger files the cache has a proportionately greater effect",
-            "55 times as fast, against 1.05 times",
-            greater_effect(measured),
+        other_calls(measured),
+        judged(
+            statement(
+                "discussion",
+                "for fewer but larger files the cache has a proportionately greater effect",
+                "55 times as fast, against 1.05 times",
+                None,
+            ),
+            &GREATER,
+            greater_effect(measured).map(|ratio| {
+                (ratio, "times the share of calls saved: times from a cache are emulated")
+            }),
         ),
     ]
 }
 
-fn same_reads(measured: &MeasuredRun<'_>) -> Found {
-    let of = |state| {
-        let reads = measured.median("tree", state, "rpc_read")?;
-        Some((reads, measured.median("tree", state, SERVER_BYTES)?))
+/// By how many calls fewer a hot cache asks, for each READ without a cache.
+fn fewer_over_reads(measured: &MeasuredRun<'_>) -> Option<Ratio> {
+    let by_block = |state, metric| measured.by_block("tree", state, metric);
+    let (none, hot) = (by_block("none", RPCS)?, by_block("hot", RPCS)?);
+    let reads = by_block("none", "rpc_read")?;
+    let one = |(block, calls): (&u32, &f64)| {
+        Some((calls - hot.get(block)?).max(0.0) / reads.get(block)?.max(1.0))
     };
-    let (none, cold) = (of("none")?, of("cold")?);
-    let said = format!("{} and {} READs, {} and {} bytes", none.0, cold.0, none.1, cold.1);
-    Some((said, none == cold))
+    Ratio::new(none.iter().filter_map(one).collect())
 }
 
-fn nothing_read(measured: &MeasuredRun<'_>) -> Found {
-    let reads = measured.median("tree", "hot", "rpc_read")?;
-    let bytes = measured.median("tree", "hot", SERVER_BYTES)?;
-    Some((format!("{reads} READs, {bytes} bytes"), reads == 0.0 && bytes == 0.0))
+fn other_calls(measured: &MeasuredRun<'_>) -> Statement {
+    let found = || {
+        let calls = measured.by_block("tree", "pgcache", RPCS)?;
+        let least = calls.values().copied().reduce(f64::min)?;
+        Some((format!("at least {least} calls in each block"), least > 0.0))
+    };
+    statement(
+        "discussion",
+        "reading the tree from the client's own memory still asks the server for other things",
+        "more than 3 minutes of GETATTR, ACCESS and READDIRPLUS",
+        found(),
+    )
+    .within("any, in every block")
 }
 
-fn fewer_calls(measured: &MeasuredRun<'_>) -> Found {
-    let none = measured.median("tree", "none", RPCS)?;
-    let hot = measured.median("tree", "hot", RPCS)?;
-    let reads = measured.median("tree", "none", "rpc_read")?;
-    let fewer = none - hot;
-    let said = format!("{none} to {hot}: {fewer} fewer, of {reads} READs");
-    Some((said, (fewer - reads).abs() <= ALIKE * reads))
-}
-
-fn as_often(measured: &MeasuredRun<'_>, metric: &str) -> Found {
-    let none = measured.median("tree", "none", metric)?;
-    let hot = measured.median("tree", "hot", metric)?;
-    Some((format!("{none} and {hot}"), (none - hot).abs() <= ALIKE * none.max(1.0)))
-}
-
-fn other_calls(measured: &MeasuredRun<'_>) -> Found {
-    let calls = measured.median("tree", "pgcache", RPCS)?;
-    let reads = measured.median("tree", "pgcache", "rpc_read")?;
-    Some((format!("{calls} calls, {reads} of them READs"), calls > 0.0 && reads == 0.0))
-}
-
-fn greater_effect(measured: &MeasuredRun<'_>) -> Found {
-    let saved = |benchmark| {
-        let none = measured.median(benchmark, "none", RPCS)?;
-        Some(1.0 - measured.median(benchmark, "hot", RPCS)? / none)
+/// The share of calls that a hot cache saves of the file's, over that of the tree's.
+fn greater_effect(measured: &MeasuredRun<'_>) -> Option<Ratio> {
+    let saved = |benchmark: &str| {
+        let none = measured.by_block(benchmark, "none", RPCS)?;
+        let hot = measured.by_block(benchmark, "hot", RPCS)?;
+        let one = |(block, calls): (&u32, &f64)| Some((*block, 1.0 - hot.get(block)? / calls));
+        Some(none.iter().filter_map(one).collect::<BTreeMap<_, _>>())
     };
     let (file, tree) = (saved("file")?, saved("tree")?);
-    let said = format!(
-        "the cache saves {:.0} % of the calls of the file, {:.0} % of those of the tree",
-        file * 100.0,
-        tree * 100.0
-    );
-    Some((said, file > tree))
+    let one = |(block, share): (&u32, &f64)| Some(share / tree.get(block)?.max(0.001));
+    Ratio::new(file.iter().filter_map(one).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(means: &Margin, values: &[f64]) -> Outcome {
+        let unmeasured = statement("a table", "something", "some", None);
+        let ratio = Ratio::new(values.to_vec()).expect("there are values");
+        judged(unmeasured, means, Some((ratio, "times"))).outcome
+    }
+
+    #[test]
+    fn what_differs_from_block_to_block_is_not_judged_by_its_middle() {
+        assert_eq!(outcome(&ALIKE, &[1.0, 1.0, 1.0]), Outcome::Holds);
+        assert_eq!(outcome(&ALIKE, &[1.23, 1.0, 1.01]), Outcome::Unknown);
+        assert_eq!(outcome(&ALIKE, &[1.5, 1.5, 1.51]), Outcome::DoesNotHold);
+        assert_eq!(outcome(&ALIKE, &[1.0]), Outcome::Unknown, "one block has no interval");
+        assert_eq!(outcome(&MANY_TIMES, &[6.0, 6.1, 6.05]), Outcome::Holds);
+        let all = judged(statement("a table", "it", "some", None), &ALL, None);
+        assert_eq!((all.outcome, all.measured.as_str()), (Outcome::Unknown, "not measured"));
+    }
 }

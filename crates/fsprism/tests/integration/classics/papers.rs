@@ -17,7 +17,12 @@ fn a_table_of_the_paper_is_measured_beside_what_it_prints() {
     let again = place.fsprism("reproduce memory-rich-microbenchmarks --run run --format json");
     let answer = place.finish(again).assert_code(0).document();
     assert_eq!(answer["items"][0]["rows"].as_array().map(Vec::len), Some(4));
-    assert_eq!(answer["statements"].as_array().map(Vec::len), Some(2));
+    assert_eq!(answer["statements"].as_array().map(Vec::len), Some(3));
+    let item = place.fsprism("reproduce memory-rich-microbenchmarks/table-2 --run run");
+    assert!(place.finish(item).assert_code(0).stdout.contains("390 (+0.80)"));
+    let other = place.fsprism("reproduce memory-rich-microbenchmarks/table-3 --run run");
+    let refused = place.finish(other);
+    refused.assert_refused(&["has nothing of memory-rich-microbenchmarks/table-3"]);
 }
 
 #[test]
