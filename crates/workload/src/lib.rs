@@ -89,8 +89,8 @@ pub use schedule::{
     ExactSleeps, OnSchedule, Schedule, SleepThenSpin, Spacing, Wait, run_on_schedule,
 };
 pub use session::{
-    ClosedSession, Course, Outcome, Session, Stretch, ThreadLoop, ThreadOutcome, prepare,
-    prepare_on_device,
+    ClosedSession, Course, Outcome, Session, Stretch, ThreadLoop, ThreadOutcome,
+    interleave_by_functions, prepare, prepare_on_device,
 };
 pub use steps::Noop;
 pub use uring::{AsynchronousLatency, TaskWork, io_uring_availability, io_uring_buffers};
