@@ -49,7 +49,7 @@ pub use cache_benchmark::{cache_benchmark, memory_of};
 pub use cache_state::CacheState;
 pub use classic::{
     ArrayWalkOptions, BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun,
-    ClassicOptions, FirstWrite, ProcessorCount, RandomAlignment, SpriteLfsOptions, SpriteLfsRun,
+    FirstWrite, ProcessorCount, RandomAlignment, SpriteLfsOptions, SpriteLfsRun, ClassicOptions,
 };
 pub use cliff::{
     Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,

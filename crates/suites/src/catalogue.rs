@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use record::{
-    ClassicOptions, CustomWorkload, Dimension, OfferedLoad, ReplicateLength, SpriteLfsOptions,
+    CustomWorkload, Dimension, OfferedLoad, ReplicateLength, SpriteLfsOptions, ClassicOptions,
 };
 use thiserror::Error;
 use wildmatch::WildMatch;

@@ -74,7 +74,7 @@ pub use edge::Stream;
 pub use error::{AtOffset, EngineError, UringRefusal, WorkloadError};
 pub use fault::Fault;
 pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, SourceTree, create_empty_files};
-pub use interleave::{Interleaved, Interleaving, RoundTicks};
+pub use interleave::{CountedStretches, Interleaved, Interleaving, RoundTicks};
 pub use io_path::{
     Buffering, Caching, CallFlag, CallFlags, IoPath, MapAdvice, MapOptions, Populate,
     Preadv2Options, StdioLocking, UringOptions,

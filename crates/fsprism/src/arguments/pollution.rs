@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use record::{ClassicOptions, CodeFootprints, LineOrder, LoadDependence, PollutionOptions};
+use record::{CodeFootprints, LineOrder, LoadDependence, PollutionOptions, ClassicOptions};
 use suites::pollution::{self, PollutionError};
 use suites::{NoSuite, OwnOptions, Suite};
 use user_code::CodeShape;

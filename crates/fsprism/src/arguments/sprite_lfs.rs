@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use machine::describe::describe;
-use record::{ClassicOptions, FirstWrite, RandomAlignment, SpriteLfsOptions, SpriteLfsRun};
+use record::{FirstWrite, RandomAlignment, SpriteLfsOptions, SpriteLfsRun, ClassicOptions};
 use suites::classic::sprite_lfs;
 use suites::{NoSuite, OwnOptions, Suite};
 

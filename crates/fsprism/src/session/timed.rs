@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use ::targets::Workshop;
 use measure::{ClockReport, SystemClock};
-use record::{Cell, ClassicOptions, EndReason, Manifest, Run, RunDirectory, RunRecord};
+use record::{Cell, EndReason, Manifest, Run, RunDirectory, RunRecord, ClassicOptions};
 use runner::{Ledger, OnBusy, Plan, RunContext, conduct};
 use suites::{Benchmark, DataFileError, Laboratory, LiveTarget, Scope, Settings, Suite, Testbed};
 use textual::shell_path;

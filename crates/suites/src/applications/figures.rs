@@ -2,7 +2,7 @@
 
 use record::{Better, MetricDefinition};
 
-use super::execution::Took;
+use crate::door::{Took, used_by};
 use crate::neighbours::ChildrenUse;
 
 /// What the executions of a replicate took, and those on nothing.
@@ -34,11 +34,7 @@ impl Figures {
 
     /// What programs used that ran for this.
     pub(super) fn children(&self) -> ChildrenUse {
-        let all = || self.whole.iter().chain(&self.starts);
-        ChildrenUse {
-            processor_ns: all().map(Took::processor_ns).sum(),
-            waited_ns: all().map(|took| took.waited_ns.unwrap_or(0)).sum(),
-        }
+        used_by(self.whole.iter().chain(&self.starts))
     }
 
     /// The values of the [metrics](Self::metrics): medians of the executions. How the processor's

@@ -21,8 +21,8 @@ fn left_by(
 ) -> (Vec<Vec<String>>, u64) {
     let code = UserCode::new(&SHAPE, 1).expect("there is memory");
     let no_code = UserCode::nothing().expect("there is memory");
-    let plan =
-        Interleaving { code: &code, no_code: &no_code, turns: 4, rounds: 2, warming_rounds: 1 };
+    let (code, no_code, counts) = (&code, &no_code, false);
+    let plan = Interleaving { code, no_code, turns: 4, rounds: 2, warming_rounds: 1, counts };
     let clock = SystemClock::calibrate().0;
     let workload = Workload { operations_per_thread: 12, batch: 3, ..Workload::new(operation) };
     let mut session = prepare(&workload, file_set, SEED).expect("it can be executed");
@@ -59,7 +59,8 @@ fn what_fails_is_told_by_its_number() {
     let scratch = Scratch::within(std::path::Path::new("."));
     let file_set = file_set(&scratch);
     let code = UserCode::new(&SHAPE, 1).expect("there is memory");
-    let plan = Interleaving { code: &code, no_code: &code, turns: 1, rounds: 1, warming_rounds: 0 };
+    let (code, no_code, counts) = (&code, &code, false);
+    let plan = Interleaving { code, no_code, turns: 1, rounds: 1, warming_rounds: 0, counts };
     let workload = Workload { operations_per_thread: 1, ..Workload::new(Operation::Unlink) };
     // Nobody has made what it removes.
     let clock = SystemClock::calibrate().0;

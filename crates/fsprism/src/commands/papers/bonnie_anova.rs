@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ::reproduce::bonnie_anova::{self, NamedRun};
-use record::{BonnieOptions, BonniePhaseOrder, ClassicOptions, Run};
+use record::{BonnieOptions, BonniePhaseOrder, Run, ClassicOptions};
 use suites::classic::bonnie;
 use suites::classic::bonnie_anova::TARGETS;
 

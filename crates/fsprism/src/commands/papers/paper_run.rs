@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::report::AnalysedRun;
-use record::{ClassicOptions, EndReason, Run, RunDirectory};
+use record::{EndReason, Run, RunDirectory, ClassicOptions};
 use suites::classic::{bonnie, bonnie_anova};
 use textual::plain_path;
 

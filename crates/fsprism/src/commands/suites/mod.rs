@@ -14,7 +14,7 @@ pub(crate) mod traffic;
 
 use anyhow::anyhow;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use record::{ClassicOptions, CurvePoint, Dimension};
+use record::{CurvePoint, Dimension, ClassicOptions};
 use serde::Serialize;
 use suites::Suite;
 use suites::classic::bonnie_anova;
@@ -112,20 +112,17 @@ fn with_own_options(suite: Suite) -> Box<dyn Runnable> {
         Some(ClassicOptions::Bonnie(_)) => {
             Box::new(Timed::with_options::<BonnieArguments>(suite, help::BONNIE_EXAMPLES))
         }
-        Some(ClassicOptions::BonnieMetadata(_)) => {
-            Box::new(Timed::with_options::<BonnieMetadataArguments>(
-                suite,
-                help::BONNIE_METADATA_EXAMPLES,
-            ))
-        }
+        Some(ClassicOptions::BonnieMetadata(_)) => Box::new(Timed::with_options::<
+            BonnieMetadataArguments,
+        >(
+            suite, help::BONNIE_METADATA_EXAMPLES
+        )),
         Some(ClassicOptions::Pollution(_)) => {
             Box::new(Timed::with_options::<PollutionArguments>(suite, help::POLLUTION_EXAMPLES))
         }
-        Some(ClassicOptions::Applications(_)) => Box::new(Timed::with_options::<
-            ApplicationsArguments,
-        >(
-            suite, help::APPLICATIONS_EXAMPLES
-        )),
+        Some(ClassicOptions::Applications(_)) => Box::new(
+            Timed::with_options::<ApplicationsArguments>(suite, help::APPLICATIONS_EXAMPLES),
+        ),
         None => Box::new(Timed::plain(suite)),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use record::{ClassicOptions, EndReason, ReplicateLength, Run, RunDirectory, RunKind};
+use record::{EndReason, ReplicateLength, Run, RunDirectory, RunKind, ClassicOptions};
 use runner::{Ledger, RunError};
 use suites::{OwnOptions, Suite};
 
