@@ -7,7 +7,7 @@ use std::mem::discriminant;
 
 use file_system::FileSystem;
 use record::machine::Machine;
-use record::{Busy, ClassicOptions, Comparison, Manifest, TargetRecord, Warning};
+use record::{Busy, Comparison, Manifest, ClassicOptions, TargetRecord, Warning};
 use stats::dependence::Dependence;
 use stats::{outliers, trend};
 

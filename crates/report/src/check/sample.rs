@@ -4,9 +4,9 @@ use std::{array, iter};
 
 use record::machine::{Cache, CacheKind};
 use record::{
-    Better, CachesOrigin, ClassicOptions, End, EndReason, Line, MetricDefinition, ProcessorCount,
-    RandomAlignment, Replacement, Replicate, RunDirectory, SimulatedCache, SimulatedCaches,
-    SpriteLfsOptions, StandardMetric, traffic,
+    Better, CachesOrigin, End, EndReason, Line, MetricDefinition, ProcessorCount, RandomAlignment,
+    Replacement, Replicate, RunDirectory, SimulatedCache, SimulatedCaches, SpriteLfsOptions,
+    StandardMetric, ClassicOptions, traffic,
 };
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! From the executions of a replicate to its figures.
 
-use record::{Better, MetricDefinition};
+use record::{Better, MetricDefinition, StandardMetric};
 
 use crate::door::{Took, used_by};
 use crate::neighbours::ChildrenUse;
@@ -23,7 +23,7 @@ impl Figures {
         let lower = |name| MetricDefinition::new(name, "ns", Better::Lower);
         vec![
             lower("wall_time"),
-            lower("wall_time_without_start"),
+            StandardMetric::WITHOUT_START.definition(),
             lower("start_time"),
             lower("processor_time"),
             lower("user_time"),

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use record::{
-    BonnieMetadataOptions, BonnieOptions, CellReport, ClassicOptions, CurvePoint, Document, Run,
-    StandardMetric,
+    BonnieMetadataOptions, BonnieOptions, CellReport, CurvePoint, Document, Run, StandardMetric,
+    ClassicOptions,
 };
 use textual::plural;
 

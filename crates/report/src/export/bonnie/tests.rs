@@ -1,7 +1,7 @@
 //! Both forms, for hand-made runs and for what the paper prints.
 
 use record::{
-    BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun, ClassicOptions, CurvePoint,
+    BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun, CurvePoint, ClassicOptions,
 };
 
 use super::*;
