@@ -524,7 +524,7 @@ export type WriteCache = ("write_back" | "write_through")
 /**
  * A suite that has options of its own, with all of them.
  */
-export type ClassicOptions = ((SpriteLfsRun & {
+export type SuiteOptions = ((SpriteLfsRun & {
 benchmark: "sprite-lfs"
 }) | (ArrayWalkOptions & {
 benchmark: "array-walk"
@@ -2221,7 +2221,7 @@ budget_s: number
  * The options of a classic benchmark; none if another suite was run or the run predates this
  * field.
  */
-classic?: (ClassicOptions | null)
+classic?: (SuiteOptions | null)
 /**
  * The command: `survey`, `run`, `cliff` or `reproduce`.
  */

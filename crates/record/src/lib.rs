@@ -49,7 +49,7 @@ pub use cache_benchmark::{cache_benchmark, memory_of};
 pub use cache_state::CacheState;
 pub use classic::{
     ArrayWalkOptions, BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun,
-    FirstWrite, ProcessorCount, RandomAlignment, SpriteLfsOptions, SpriteLfsRun, ClassicOptions,
+    FirstWrite, ProcessorCount, RandomAlignment, SpriteLfsOptions, SpriteLfsRun, SuiteOptions,
 };
 pub use cliff::{
     Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,

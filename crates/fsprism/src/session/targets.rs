@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use file_system::FileSystem;
-use record::{Axis, Manifest, ClassicOptions, TargetRecord};
+use record::{Axis, Manifest, SuiteOptions, TargetRecord};
 use rustix::process::geteuid;
 use suites::{CliffError, Suite};
 use targets::{
@@ -52,21 +52,21 @@ impl<'a> Choice<'a> {
     /// The targets that were asked for, if the suite uses any.
     pub(crate) fn for_suite(suite: &Suite, texts: &'a [String]) -> anyhow::Result<Self> {
         match (&suite.classic, texts) {
-            (Some(ClassicOptions::ArrayWalk(_)), []) => Ok(Self::Memory),
-            (Some(ClassicOptions::ArrayWalk(_)), [first, ..]) => {
+            (Some(SuiteOptions::ArrayWalk(_)), []) => Ok(Self::Memory),
+            (Some(SuiteOptions::ArrayWalk(_)), [first, ..]) => {
                 let name = suite.name;
                 let refusal = anyhow::anyhow!(
                     "{name} walks over memory and uses no file system: leave out {first}"
                 );
                 Err(refusal).or_input_error()
             }
-            (Some(ClassicOptions::Applications(_)), _) => Ok(Self::ForPrograms(texts)),
-            (Some(ClassicOptions::Pollution(_)), _) => Ok(Self::ByEitherDoor(texts)),
+            (Some(SuiteOptions::Applications(_)), _) => Ok(Self::ForPrograms(texts)),
+            (Some(SuiteOptions::Pollution(_)), _) => Ok(Self::ByEitherDoor(texts)),
             (
                 Some(
-                    ClassicOptions::SpriteLfs(_)
-                    | ClassicOptions::Bonnie(_)
-                    | ClassicOptions::BonnieMetadata(_),
+                    SuiteOptions::SpriteLfs(_)
+                    | SuiteOptions::Bonnie(_)
+                    | SuiteOptions::BonnieMetadata(_),
                 )
                 | None,
                 _,
