@@ -86,8 +86,8 @@ pub fn rounds(job: &str) -> Result<String, Box<dyn std::error::Error>> {
     Ok(serde_json::to_string(&of(&job)?)?)
 }
 
-/// Checks that the library serves this process' calls. If it does not, the mount would, in a
-/// hundred times the time. For its files, the kernel has placeholders, opened with `O_PATH`.
+/// Checks that the library serves this process' calls. If it does not, the mount does, and that is
+/// not what is measured. For its files, the kernel has placeholders, opened with `O_PATH`.
 fn check_served(root: &Path) -> io::Result<()> {
     // rustix asks the kernel itself.
     let is_served = fcntl_getfl(File::open(root)?)?.contains(OFlags::PATH);
