@@ -522,9 +522,9 @@ reason: string
  */
 export type WriteCache = ("write_back" | "write_through")
 /**
- * A classic benchmark, with all of its options.
+ * A suite that has options of its own, with all of them.
  */
-export type ClassicOptions = ((SpriteLfsRun & {
+export type SuiteOptions = ((SpriteLfsRun & {
 benchmark: "sprite-lfs"
 }) | (ArrayWalkOptions & {
 benchmark: "array-walk"
@@ -674,6 +674,11 @@ clock: ClockRecord
  * Comparison of each pair of targets on each benchmark.
  */
 comparisons: Comparison[]
+/**
+ * The same in the time of whole programs without their start, which may hide the file system
+ * (`wall_time_without_start`). It is judged by itself, too.
+ */
+comparisons_without_start?: Comparison[]
 /**
  * Comparison of each pair of targets in each dimension, as relative costs. There is no total
  * across dimensions.
@@ -2216,7 +2221,7 @@ budget_s: number
  * The options of a classic benchmark; none if another suite was run or the run predates this
  * field.
  */
-classic?: (ClassicOptions | null)
+classic?: (SuiteOptions | null)
 /**
  * The command: `survey`, `run`, `cliff` or `reproduce`.
  */

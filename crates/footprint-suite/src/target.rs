@@ -71,6 +71,14 @@ pub enum TargetRefusal {
         /// Its label.
         label: String,
     },
+    /// It is to be reached by another way than the one that there is.
+    #[error(
+        "`{label}`: in a guest, DenseFS is in the kernel, with no other way in: leave out door="
+    )]
+    Door {
+        /// Its label.
+        label: String,
+    },
     /// It is larger than a guest's device can be.
     #[error("`{label}` is larger than {most_bytes} bytes: give a smaller size=")]
     TooLarge {
@@ -105,6 +113,9 @@ impl GuestTarget {
         };
         if scratch.device.is_some() {
             return Err(TargetRefusal::NotInGuest { label });
+        }
+        if scratch.door.is_some() {
+            return Err(TargetRefusal::Door { label });
         }
         let has_past = spec.ageing().is_some() || spec.filled_percent().is_some();
         if has_past || !spec.conditions.are_none() {

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use perf_event::events::{Event, Raw};
+use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Hardware, Raw};
 use perf_event::{Builder, Counter, Group};
 use thiserror::Error;
 
@@ -69,14 +69,18 @@ impl ProcessorCounters {
     /// # Errors
     /// There are no counters, or too few.
     pub fn open(events: &[RawEvent]) -> Result<Self, CountersError> {
-        Self::open_events(events.iter().map(|event| Raw::new(event.config())))
+        Self::open_all(events.iter().map(|event| {
+            let mut builder = Builder::new(Raw::new(event.config()));
+            builder.include_kernel();
+            builder
+        }))
     }
 
-    fn open_events(events: impl IntoIterator<Item = impl Event>) -> Result<Self, CountersError> {
+    fn open_all<'a>(events: impl Iterator<Item = Builder<'a>>) -> Result<Self, CountersError> {
         // Pinned: Linux gives up the group rather than multiplex it with others.
         let mut group = Group::builder().pinned(true).build_group()?;
-        let member = |event| group.add(Builder::new(event).enabled(true).include_kernel());
-        let members = events.into_iter().map(member).collect::<io::Result<Vec<Counter>>>()?;
+        let member = |mut event: Builder<'a>| group.add(event.enabled(true));
+        let members = events.map(member).collect::<io::Result<Vec<Counter>>>()?;
         Ok(Self { group, members })
     }
 
@@ -94,6 +98,53 @@ impl ProcessorCounters {
             return Err(CountersError::Taken);
         }
         Ok((done, self.members.iter().map(|member| counted[member]).collect()))
+    }
+}
+
+/// What a thread has done in user space, as its processor counts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UserCounts {
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Cycles of its clock.
+    pub cycles: u64,
+    /// Misses in the first-level cache of instructions.
+    pub l1i_misses: u64,
+    /// Loads that miss in that of data.
+    pub l1d_misses: u64,
+}
+
+/// Counters of what the thread that opens them does in user space.
+pub struct UserCounters(ProcessorCounters);
+
+impl UserCounters {
+    /// Opens them, by the names that Linux has for such events of any processor.
+    ///
+    /// # Errors
+    /// There are no counters, or too few.
+    pub fn open() -> Result<Self, CountersError> {
+        let misses = |which| Cache { which, operation: CacheOp::READ, result: CacheResult::MISS };
+        let common = [Hardware::INSTRUCTIONS, Hardware::CPU_CYCLES].map(Builder::new);
+        let caches = [CacheId::L1I, CacheId::L1D].map(misses).map(Builder::new);
+        // A builder leaves the kernel out unless it is told otherwise.
+        ProcessorCounters::open_all(common.into_iter().chain(caches)).map(Self)
+    }
+
+    /// Adds what is counted during `act` to `sums`.
+    ///
+    /// # Errors
+    /// Somebody else used the counters meanwhile, so the counts are incomplete.
+    pub fn count<T>(
+        &mut self,
+        sums: &mut UserCounts,
+        act: impl FnOnce() -> T,
+    ) -> Result<T, CountersError> {
+        let (done, counts) = self.0.count(act)?;
+        let UserCounts { instructions, cycles, l1i_misses, l1d_misses } = sums;
+        for (sum, count) in [instructions, cycles, l1i_misses, l1d_misses].into_iter().zip(counts) {
+            *sum += count;
+        }
+        Ok(done)
     }
 }
 
@@ -115,7 +166,8 @@ mod tests {
     #[test]
     fn each_act_is_counted_by_itself() {
         // Linux counts these without the processor.
-        let opened = ProcessorCounters::open_events([Software::PAGE_FAULTS, Software::DUMMY]);
+        let events = [Software::PAGE_FAULTS, Software::DUMMY].map(Builder::new);
+        let opened = ProcessorCounters::open_all(events.into_iter());
         let mut counters = match opened {
             Ok(counters) => counters,
             Err(CountersError::NotAllowed) => return,
@@ -136,6 +188,29 @@ mod tests {
         assert!((8..=4200).contains(&touched(4096)));
         assert_eq!(touched(0), 0);
         assert!((8..=4200).contains(&touched(4096)), "what came before is not counted again");
+    }
+
+    #[test]
+    fn counts_of_user_space_are_added_up_or_are_said_to_lack() {
+        let software =
+            [Software::DUMMY, Software::PAGE_FAULTS, Software::DUMMY, Software::PAGE_FAULTS];
+        let opened = ProcessorCounters::open_all(software.map(Builder::new).into_iter());
+        let Ok(opened) = opened else { return };
+        let (mut counters, mut sums) = (UserCounters(opened), UserCounts::default());
+        for _ in 0..2 {
+            let touched = counters
+                .count(&mut sums, || black_box(vec![1_u8; 64 * rustix::param::page_size()]).len());
+            assert!(touched.is_ok_and(|bytes| bytes > 0));
+        }
+        assert_eq!((sums.instructions, sums.l1i_misses), (0, 0));
+        assert_eq!(sums.cycles, sums.l1d_misses, "each is where it belongs");
+        match UserCounters::open() {
+            Ok(mut real) => {
+                let counted = real.count(&mut sums, || ());
+                assert!(matches!(counted, Ok(()) | Err(CountersError::Taken)));
+            }
+            Err(why) => assert!(!matches!(why, CountersError::Io(_)), "{why}"),
+        }
     }
 
     #[test]

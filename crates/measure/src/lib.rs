@@ -43,7 +43,7 @@ mod tsc;
 pub use calibration::Reference;
 pub use clock::{Clock, MonotonicClock, SystemClock, TscClock};
 pub use clock_report::{ClockReport, ClockSource, WhyNotTsc};
-pub use counters::{CountersError, ProcessorCounters, RawEvent};
+pub use counters::{CountersError, ProcessorCounters, RawEvent, UserCounters, UserCounts};
 pub use histogram::{Bucket, Exact, Histogram, HistogramError};
 pub use manual::ManualClock;
 pub use processor_time::{thread_processor_ns, thread_waited_ns};

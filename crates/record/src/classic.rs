@@ -1,4 +1,4 @@
-//! What a run of a classic benchmark was asked for.
+//! What a run of a suite with options of its own was asked for.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::applications::ApplicationsOptions;
 use crate::metric::{Better, MetricDefinition};
 use crate::pollution::PollutionOptions;
 
-/// A classic benchmark, with all of its options.
+/// A suite that has options of its own, with all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "benchmark", rename_all = "kebab-case")]
-pub enum ClassicOptions {
+pub enum SuiteOptions {
     /// The Sprite LFS large-file benchmark.
     SpriteLfs(SpriteLfsRun),
     /// The array walk, in memory alone.
@@ -352,17 +352,17 @@ mod tests {
     #[test]
     fn one_size_of_files_is_recorded_as_before() {
         let options = SpriteLfsOptions::published();
-        let one = ClassicOptions::SpriteLfs(options.clone().into());
+        let one = SuiteOptions::SpriteLfs(options.clone().into());
         let mut before = serde_json::to_value(&options).expect("it can be written");
         before["benchmark"] = "sprite-lfs".into();
         assert_eq!(serde_json::to_value(&one).expect("it can be written"), before);
-        assert_eq!(serde_json::from_value::<ClassicOptions>(before).expect("it can be read"), one);
+        assert_eq!(serde_json::from_value::<SuiteOptions>(before).expect("it can be read"), one);
         let several = SpriteLfsRun { options, further_file_bytes: vec![8192, 4096, 8192] };
         let sizes = several.by_size().into_iter().map(|one| one.file_bytes);
         assert_eq!(sizes.collect::<Vec<_>>(), [4096, 8192, 1 << 20]);
-        let several = ClassicOptions::SpriteLfs(several);
+        let several = SuiteOptions::SpriteLfs(several);
         let text = serde_json::to_string(&several).expect("it can be written");
-        assert_eq!(serde_json::from_str::<ClassicOptions>(&text).expect("it can be read"), several);
+        assert_eq!(serde_json::from_str::<SuiteOptions>(&text).expect("it can be read"), several);
     }
 
     #[test]
@@ -377,15 +377,15 @@ mod tests {
         };
         for further_size_bytes in [vec![], vec![16 << 20, 1 << 30]] {
             let run = BonnieRun { options: options.clone(), further_size_bytes };
-            let classic = ClassicOptions::Bonnie(run);
+            let classic = SuiteOptions::Bonnie(run);
             let text = serde_json::to_string(&classic).expect("it can be written");
-            let read = serde_json::from_str::<ClassicOptions>(&text).expect("it can be read");
+            let read = serde_json::from_str::<SuiteOptions>(&text).expect("it can be read");
             assert_eq!(read, classic);
         }
         let before = r#"{"benchmark":"bonnie","size_bytes":16384,"chunk_bytes":16384,"seeks":1,
             "seekers":1,"fsync":true}"#;
-        let read = serde_json::from_str::<ClassicOptions>(before).expect("it can be read");
-        let ClassicOptions::Bonnie(run) = read else { panic!("{read:?}") };
+        let read = serde_json::from_str::<SuiteOptions>(before).expect("it can be read");
+        let SuiteOptions::Bonnie(run) = read else { panic!("{read:?}") };
         assert_eq!(run.by_size().len(), 1);
     }
 

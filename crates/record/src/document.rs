@@ -48,6 +48,10 @@ pub struct Document {
     /// itself: p is adjusted for the comparisons of the same quantile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quantile_comparisons: Vec<Comparison>,
+    /// The same in the time of whole programs without their start, which may hide the file system
+    /// (`wall_time_without_start`). It is judged by itself, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comparisons_without_start: Vec<Comparison>,
     /// Comparison of each pair of targets in each dimension, as relative costs. There is no total
     /// across dimensions.
     #[serde(default)]

@@ -49,8 +49,8 @@ pub use cache_benchmark::{cache_benchmark, memory_of};
 pub use cache_state::CacheState;
 pub use classic::{
     ArrayWalkOptions, BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun,
-    ClassicOptions, FirstWrite, ProcessorCount, RandomAlignment, SecondWrite, SpriteLfsOptions,
-    SpriteLfsRun,
+    FirstWrite, ProcessorCount, RandomAlignment, SecondWrite, SpriteLfsOptions, SpriteLfsRun,
+    SuiteOptions,
 };
 pub use cliff::{
     Axis, Cause, CellAdded, CliffReport, Compared, FragileZone, LimitOwner, Reached, SearchPlan,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cache_state::CacheState;
-use crate::classic::ClassicOptions;
+use crate::classic::SuiteOptions;
 use crate::custom::{CustomWorkload, ReplicateLength};
 use crate::dimension::Dimension;
 use crate::machine::Machine;
@@ -95,7 +95,7 @@ pub struct RunRecord {
     /// The options of a classic benchmark; none if another suite was run or the run predates this
     /// field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub classic: Option<ClassicOptions>,
+    pub classic: Option<SuiteOptions>,
     /// The operations that the user described; none if a suite of fsprism's was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom: Option<CustomWorkload>,

@@ -93,6 +93,9 @@ impl StandardMetric {
     /// The median time of its second part.
     pub const COMPLETION_LATENCY: Self = Self::lower("completion_latency", "ns");
 
+    /// Time of a whole program less that of its start.
+    pub const WITHOUT_START: Self = Self::lower("wall_time_without_start", "ns");
+
     const fn lower(name: &'static str, unit: &'static str) -> Self {
         Self { name, unit, better: Better::Lower }
     }

@@ -152,12 +152,41 @@ pub(crate) fn is_derived(name: &str) -> bool {
     derived.iter().any(|metric| metric.name == name)
 }
 
-/// The words for the worse and for the better of two values in this unit.
-pub(crate) fn comparatives(unit: &str, better: Better) -> (&'static str, &'static str) {
-    match (unit, better) {
-        ("ns" | "operations/s" | "bytes/s", Better::Lower | Better::Higher) => ("slower", "faster"),
-        (_, Better::Higher) => ("lower", "higher"),
-        _ => ("larger", "smaller"),
+/// The words that compare two values of a metric.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Comparatives {
+    /// What targets do more or less, before the ratio; none if they are slower, larger and so on.
+    verb: Option<String>,
+    /// The word for the worse one, after the ratio.
+    pub(crate) worse: &'static str,
+    /// The word for the better one.
+    pub(crate) better: &'static str,
+}
+
+impl Comparatives {
+    /// Those of a metric. Of a slowdown, its name says what is slowed: `code_slowdown`.
+    pub(crate) fn new(name: &str, unit: &str, better: Better) -> Self {
+        let slowed = name.split_once("_slowdown").filter(|_| better == Better::Lower);
+        let (worse, better) = match (unit, better) {
+            _ if slowed.is_some() => ("more", "less"),
+            ("ns" | "operations/s" | "bytes/s", Better::Lower | Better::Higher) => {
+                ("slower", "faster")
+            }
+            (_, Better::Higher) => ("lower", "higher"),
+            _ => ("larger", "smaller"),
+        };
+        let verb = slowed.map(|(what, _)| format!("slows the {}", what.replace('_', " ")));
+        Self { verb, worse, better }
+    }
+
+    /// A label, and the verb if there is one: what the ratio follows.
+    pub(crate) fn subject(&self, label: &str) -> String {
+        self.verb.as_ref().map_or_else(|| label.to_owned(), |verb| format!("{label} {verb}"))
+    }
+
+    /// A label and a verb, for sentences whose ratios come later: `ext4 is`.
+    pub(crate) fn subject_and_verb(&self, label: &str) -> String {
+        format!("{label} {}", self.verb.as_deref().unwrap_or("is"))
     }
 }
 

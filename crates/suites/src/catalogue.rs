@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use record::{
-    ClassicOptions, CustomWorkload, Dimension, OfferedLoad, ReplicateLength, SpriteLfsOptions,
+    CustomWorkload, Dimension, OfferedLoad, ReplicateLength, SpriteLfsOptions, SuiteOptions,
 };
 use thiserror::Error;
 use wildmatch::WildMatch;
@@ -27,7 +27,7 @@ pub struct Suite {
     /// Its benchmarks; a baseline is in every suite that refers to it.
     pub benchmarks: Vec<Benchmark>,
     /// The options that its benchmarks are made from, if it is a classic benchmark.
-    pub classic: Option<ClassicOptions>,
+    pub classic: Option<SuiteOptions>,
     /// The operations that the user described, if it consists of those.
     pub custom: Option<CustomWorkload>,
     /// The load that the user asked for, if operations on a schedule are offered one.
@@ -140,7 +140,7 @@ impl Suite {
     ///
     /// # Errors
     /// If the options make no sense.
-    pub fn with_classic(self, options: Option<&ClassicOptions>) -> Result<Self, ClassicError> {
+    pub fn with_classic(self, options: Option<&SuiteOptions>) -> Result<Self, ClassicError> {
         let Some(options) = options else { return Ok(self) };
         let benchmarks = classic::benchmarks(options)?;
         Ok(Self { benchmarks, classic: Some(options.clone()), ..self })
@@ -174,7 +174,7 @@ impl Suite {
 }
 
 /// A classic benchmark, with its phases as benchmarks.
-fn classic(options: ClassicOptions) -> Suite {
+fn classic(options: SuiteOptions) -> Suite {
     let (name, summary) = classic::named(&options);
     let benchmarks = classic::benchmarks(&options).expect("what is declared can be meant");
     Suite { classic: Some(options), ..Suite::new(name, summary, benchmarks) }
@@ -223,16 +223,16 @@ pub fn suites() -> Vec<Suite> {
             "reads and writes as you describe them: --rw, --bs, --threads, --depth",
             vec![custom::benchmark(&custom::EXAMPLE)],
         ),
-        classic(ClassicOptions::SpriteLfs(SpriteLfsOptions::published().into())),
-        classic(ClassicOptions::ArrayWalk(array_walk::swept(&[]))),
-        classic(ClassicOptions::Bonnie(bonnie::published().into())),
-        classic(ClassicOptions::BonnieMetadata(bonnie::metadata::published())),
-        classic(ClassicOptions::Pollution(pollution::declared())),
-        classic(ClassicOptions::Applications(applications::declared())),
+        classic(SuiteOptions::SpriteLfs(SpriteLfsOptions::published().into())),
+        classic(SuiteOptions::ArrayWalk(array_walk::swept(&[]))),
+        classic(SuiteOptions::Bonnie(bonnie::published().into())),
+        classic(SuiteOptions::BonnieMetadata(bonnie::metadata::published())),
+        classic(SuiteOptions::Pollution(pollution::declared())),
+        classic(SuiteOptions::Applications(applications::declared())),
         Suite {
             name: bonnie_anova::SUITE,
             summary: "File Systems Performance Analysis: Bonnie in the paper's sizes",
-            ..classic(ClassicOptions::Bonnie(bonnie::published().into()))
+            ..classic(SuiteOptions::Bonnie(bonnie::published().into()))
         },
         Suite::new(
             memory_rich::SUITE,

@@ -38,7 +38,11 @@ pub fn cells(suite: &Suite, targets: &[LiveTarget], scope: &Scope) -> (Vec<Cell>
         let limits = TargetLimits::new(live, &benchmarks, scope.data_file_bytes);
         for benchmark in &benchmarks {
             let Some((what, why)) = inapplicable(benchmark, live, &limits) else {
-                cells.push(benchmark.cell(suite.name, label, scope.data_file_bytes));
+                let mut cell = benchmark.cell(suite.name, label, scope.data_file_bytes);
+                if let Work::Experiment(experiment) = &benchmark.work {
+                    cell.metrics = experiment.metrics_on(live);
+                }
+                cells.push(cell);
                 continue;
             };
             let one = Skipped { target: format!("{label}: {what}"), why };

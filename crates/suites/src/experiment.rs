@@ -27,6 +27,11 @@ pub trait Experiment: fmt::Debug + Send + Sync {
     /// Metrics of a replicate, the primary one first.
     fn metrics(&self) -> Vec<MetricDefinition>;
 
+    /// Those of a replicate on this target: further ones may need what not every target has.
+    fn metrics_on(&self, _live: &LiveTarget) -> Vec<MetricDefinition> {
+        self.metrics()
+    }
+
     /// Its parameters, by standard name with the unit in the name.
     fn parameters(&self) -> BTreeMap<String, Value>;
 

@@ -16,6 +16,7 @@ mod counters;
 mod custom;
 mod device_work;
 mod device_writes;
+mod door;
 mod experiment;
 mod failure;
 mod file_set_kind;

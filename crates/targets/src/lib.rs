@@ -51,7 +51,7 @@ pub use selection::{Selection, SelectionError};
 pub use smaller_volumes::{SmallerVolumes, WhySmaller};
 pub use space::Space;
 pub use spec::{
-    Ageing, Conditions, Location, ScratchSpec, SpecError, TargetSpec, parse_size,
+    Ageing, ArenaDoor, Conditions, Location, ScratchSpec, SpecError, TargetSpec, parse_size,
     refuse_duplicate_labels, tell_apart,
 };
 pub use surroundings::{Step, Surroundings};

@@ -148,6 +148,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("crates/system-calls/src/signals.rs", "a handler of signals, which the library leaves to us"),
     ("crates/system-calls/src/trace.rs", "the same, of traced processes"),
     ("crates/user-code/src/memory.rs", "code that is generated is called"),
+    ("crates/workload/src/edge/functions.rs", "functions of the C library, by name"),
     ("crates/workload/src/edge/mapping.rs", "memory that a file is mapped to"),
     ("crates/workload/src/edge/stream.rs", "stdio's streams, character by character"),
     ("crates/workload/src/uring/ring/mod.rs", "buffers that the kernel knows by address"),

@@ -1,6 +1,7 @@
 //! What the code is to be like.
 
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The unit that processors cache.
@@ -13,7 +14,7 @@ const LOADS_PER_LINE: u32 = 6;
 const MOST_LINES: u32 = 1 << 20;
 
 /// Code that is to be generated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CodeShape {
     /// Lines of instructions.
     pub code_lines: u32,
@@ -26,7 +27,7 @@ pub struct CodeShape {
 }
 
 /// An order of lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Order {
     /// As they lie in memory, which the processor foresees.
     Sequential,
@@ -35,7 +36,7 @@ pub enum Order {
 }
 
 /// How loads depend on each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Loads {
     /// Not at all, so that the processor waits for many at once.
     Independent,

@@ -11,7 +11,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use measure::{Clock, SystemClock};
+use measure::{Clock, CountersError, SystemClock, UserCounters, UserCounts};
 use rustix::process::getppid;
 use user_code::UserCode;
 
@@ -32,6 +32,8 @@ pub struct Interleaving<'a> {
     pub rounds: u64,
     /// How many come before them.
     pub warming_rounds: u64,
+    /// Whether the processor counts what is done in user space.
+    pub counts: bool,
 }
 
 impl Interleaving<'_> {
@@ -51,6 +53,19 @@ pub struct RoundTicks {
     pub call: u32,
 }
 
+/// What the processor has counted in user space, in all stretches of a kind together. Counters are
+/// read before a stretch and after it, so that no round is disturbed: the rounds that are not kept
+/// are counted too, and in stretches with operations what those do in user space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CountedStretches {
+    /// Without code, and with nothing after it.
+    pub nothing: UserCounts,
+    /// The code alone.
+    pub alone: UserCounts,
+    /// With an operation after each round.
+    pub with_operation: UserCounts,
+}
+
 /// The rounds that were kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Interleaved {
@@ -62,6 +77,8 @@ pub struct Interleaved {
     pub with_empty_call: Vec<RoundTicks>,
     /// With an operation after each round.
     pub with_operation: Vec<RoundTicks>,
+    /// What the processor has counted; none if it was not asked to.
+    pub counted: Option<CountedStretches>,
     /// How long all of it took, in ticks.
     pub elapsed_ticks: u64,
 }
@@ -79,29 +96,38 @@ pub(crate) fn interleave<S: Step>(
         alone: Vec::with_capacity(kept),
         with_empty_call: Vec::with_capacity(kept),
         with_operation: Vec::with_capacity(kept),
+        counted: None,
         elapsed_ticks: 0,
     };
+    let mut counters = if plan.counts { Some(UserCounters::open()?) } else { None };
+    let mut counted = CountedStretches::default();
     let began = clock.ticks();
     let count = plan.rounds_of_stretch();
     for turn in 0..plan.turns {
         // Now one after the other, now the other way round, beginning with each.
         for place in 0..4 {
             match (if turn % 2 == 0 { turn / 2 + place } else { turn / 2 + 3 - place }) % 4 {
-                0 => stretch(plan, plan.no_code, clock, &mut all.nothing, |_| Ok(())),
-                1 => stretch(plan, plan.code, clock, &mut all.alone, |_| Ok(())),
+                0 => during(&mut counters, &mut counted.nothing, || {
+                    stretch(plan, plan.no_code, clock, &mut all.nothing, |_| Ok(()))
+                })?,
+                1 => during(&mut counters, &mut counted.alone, || {
+                    stretch(plan, plan.code, clock, &mut all.alone, |_| Ok(()))
+                })?,
                 2 => stretch(plan, plan.code, clock, &mut all.with_empty_call, |_| {
                     let _ = getppid();
                     Ok(())
                 }),
                 _ => {
                     let first = turn * count;
-                    let done = each_slot(first, count, |index, slot| step.before(index, slot))
-                        .map_err(|failure| (failure.fault, failure.slot))
-                        .and_then(|()| {
+                    let before = each_slot(first, count, |index, slot| step.before(index, slot));
+                    let done = match before.map_err(|failure| (failure.fault, failure.slot)) {
+                        Ok(()) => during(&mut counters, &mut counted.with_operation, || {
                             stretch(plan, plan.code, clock, &mut all.with_operation, |round| {
                                 step.timed(first + round, slot_of(round)).map(drop)
                             })
-                        });
+                        })?,
+                        failed => failed,
+                    };
                     done.and_then(|()| {
                         each_slot(first, count, |index, slot| step.after(index, slot))
                             .map_err(|failure| (failure.fault, failure.slot))
@@ -115,8 +141,22 @@ pub(crate) fn interleave<S: Step>(
         }
     }
     step.end().map_err(|fault| step.explain(fault, 0))?;
+    all.counted = plan.counts.then_some(counted);
     all.elapsed_ticks = clock.ticks() - began;
     Ok(Some(all))
+}
+
+/// Does something, and has the processor count meanwhile if there are counters.
+#[inline(always)]
+fn during<T>(
+    counters: &mut Option<UserCounters>,
+    sums: &mut UserCounts,
+    act: impl FnOnce() -> T,
+) -> Result<T, CountersError> {
+    match counters {
+        Some(counters) => counters.count(sums, act),
+        None => Ok(act()),
+    }
 }
 
 /// One stretch.
@@ -166,6 +206,14 @@ mod tests {
     use crate::run_loop::tests::Diary;
 
     fn interleaved(step: &mut Diary, stop: bool) -> Result<Option<Interleaved>, EngineError> {
+        interleaved_counting(step, stop, false)
+    }
+
+    fn interleaved_counting(
+        step: &mut Diary,
+        stop: bool,
+        counts: bool,
+    ) -> Result<Option<Interleaved>, EngineError> {
         let shape = CodeShape {
             code_lines: 3,
             data_lines: 5,
@@ -174,8 +222,8 @@ mod tests {
         };
         let code = UserCode::new(&shape, 1).expect("there is memory");
         let no_code = UserCode::nothing().expect("there is memory");
-        let plan =
-            Interleaving { code: &code, no_code: &no_code, turns: 3, rounds: 2, warming_rounds: 1 };
+        let (code, no_code) = (&code, &no_code);
+        let plan = Interleaving { code, no_code, turns: 3, rounds: 2, warming_rounds: 1, counts };
         let (clock, _) = SystemClock::calibrate();
         interleave(step, &plan, &clock, &AtomicBool::new(stop))
     }
@@ -192,6 +240,20 @@ mod tests {
         let places: Vec<(u64, usize)> = timed.map(|line| (line.1, line.2)).collect();
         let slots = [0, 1, 2].into_iter().cycle();
         assert_eq!(places, (0..9).zip(slots).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_processor_counts_or_it_is_said_why_not() {
+        match interleaved_counting(&mut Diary::default(), false, true) {
+            Ok(all) => {
+                let counted = all.and_then(|all| all.counted).expect("it was asked to");
+                assert!(counted.alone.instructions > counted.nothing.instructions);
+                assert!(counted.with_operation.cycles > 0);
+            }
+            Err(why) => assert!(matches!(why, EngineError::Counters(_)), "{why}"),
+        }
+        let all = interleaved(&mut Diary::default(), false).expect("nothing fails");
+        assert_eq!(all.and_then(|all| all.counted), None);
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub use edge::Stream;
 pub use error::{AtOffset, EngineError, UringRefusal, WorkloadError};
 pub use fault::Fault;
 pub use file_set::{DataFiles, DirectorySet, FileSet, FileSetSpec, SourceTree, create_empty_files};
-pub use interleave::{Interleaved, Interleaving, RoundTicks};
+pub use interleave::{CountedStretches, Interleaved, Interleaving, RoundTicks};
 pub use io_path::{
     Buffering, Caching, CallFlag, CallFlags, IoPath, MapAdvice, MapOptions, Populate,
     Preadv2Options, StdioLocking, UringOptions,
@@ -89,8 +89,8 @@ pub use schedule::{
     ExactSleeps, OnSchedule, Schedule, SleepThenSpin, Spacing, Wait, run_on_schedule,
 };
 pub use session::{
-    ClosedSession, Course, Outcome, Session, Stretch, ThreadLoop, ThreadOutcome, prepare,
-    prepare_on_device,
+    ClosedSession, Course, Outcome, Session, Stretch, ThreadLoop, ThreadOutcome,
+    interleave_by_functions, prepare, prepare_on_device,
 };
 pub use steps::Noop;
 pub use uring::{AsynchronousLatency, TaskWork, io_uring_availability, io_uring_buffers};

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Verdict } from "../contract";
 import type { Benchmark, Report } from "./model";
-import { standings, worse } from "./standing";
+import { standings, verb, worse } from "./standing";
 
 const interval = { level: 0.95, low: 0.9, high: 1.1 };
 
@@ -56,8 +56,12 @@ it("turns ratios where more is better", () => {
 });
 
 it("says of times and rates that they are slower, and of counts what they are", () => {
-  expect(worse({ unit: "ns", better: "lower" })).toBe("slower");
-  expect(worse({ unit: "operations/s", better: "higher" })).toBe("slower");
-  expect(worse({ unit: "count", better: "lower" })).toBe("larger");
-  expect(worse({ unit: "x", better: "higher" })).toBe("lower");
+  const name = "one";
+  expect(worse({ name, unit: "ns", better: "lower" })).toBe("slower");
+  expect(worse({ name, unit: "operations/s", better: "higher" })).toBe("slower");
+  expect(worse({ name, unit: "count", better: "lower" })).toBe("larger");
+  expect(worse({ name, unit: "x", better: "higher" })).toBe("lower");
+  expect(verb({ name, unit: "x", better: "higher" })).toBe("");
+  const slowdown = { name: "code_slowdown", unit: "x", better: "lower" } as const;
+  expect([verb(slowdown), worse(slowdown)]).toEqual(["slows the code ", "more"]);
 });

@@ -91,8 +91,24 @@ function relativesOf(
   return first.some((one) => isWorse(one) && one.ratio < 1) ? to("") : first;
 }
 
+type Said = Pick<MetricReport, "name" | "unit" | "better">;
+
+/** What a slowdown slows, by its name: `code` of `code_slowdown`; null for another metric. */
+function slowed({ name, better }: Said): string | null {
+  const [what, ...rest] = name.split("_slowdown");
+  return rest.length === 0 || better !== "lower" ? null : (what ?? "").replaceAll("_", " ");
+}
+
+/** What a target does before a ratio, as in `slows the code 1.3x more`; empty before `slower`. */
+export function verb(metric: Said): string {
+  const what = slowed(metric);
+  return what === null ? "" : `slows the ${what} `;
+}
+
 /** What to call a worse figure: `slower` for times and rates. */
-export function worse({ unit, better }: Pick<MetricReport, "unit" | "better">): string {
+export function worse(metric: Said): string {
+  const { unit, better } = metric;
+  if (slowed(metric) !== null) return "more";
   if (["ns", "s", "operations/s", "bytes/s"].includes(unit)) return "slower";
   return better === "higher" ? "lower" : "larger";
 }

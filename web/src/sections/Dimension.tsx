@@ -16,7 +16,7 @@ import {
   type Report,
   shownMetrics,
 } from "../data/model";
-import { type Standing, saidRelative, standings, worse } from "../data/standing";
+import { type Standing, saidRelative, standings, verb, worse } from "../data/standing";
 import { count, figure, figureWithin, percent, pValue, ratio, words } from "../format/units";
 import { colourOf, useView, type View } from "../view";
 import { CurveCharts } from "./CurveCharts";
@@ -140,7 +140,8 @@ function saidRatio({ metric, relative, isFirst, isBest, isAlike }: Standing): st
   const said = saidRelative(relative);
   const known = [...(p === null ? [] : [pValue(p)]), `${count(blocks)} blocks`].join(", ");
   const verdict = isAlike ? "cannot be told apart" : worse(metric);
-  return `${said.value} ${said.interval} ${verdict}, ${known}`;
+  const begin = isAlike ? "" : verb(metric);
+  return `${begin}${said.value} ${said.interval} ${verdict}, ${known}`;
 }
 
 function besideTable(report: Report, benchmarks: Benchmark[]): Table {

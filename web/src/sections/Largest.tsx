@@ -3,7 +3,7 @@
 
 import { useMemo } from "preact/hooks";
 import { isOfOthers, isSearch, type Side } from "../data/model";
-import { type Standing, saidRelative, standings, worse } from "../data/standing";
+import { type Standing, saidRelative, standings, verb, worse } from "../data/standing";
 import { meaningOf } from "../data/verdicts";
 import { count, ratio } from "../format/units";
 import { colourOf, useView, type View } from "../view";
@@ -150,8 +150,8 @@ function List({ all, most }: { all: Large[]; most: number }) {
           <li key={`${key} ${worst.cell.side.label}`}>
             <BenchmarkLink benchmark={key} title={title} />
             <span class="largest-said">
-              {worst.cell.side.target} <b>{said.value}</b> {worse(worst.metric)} than{" "}
-              {best.cell.side.target}
+              {worst.cell.side.target} {verb(worst.metric)}
+              <b>{said.value}</b> {worse(worst.metric)} than {best.cell.side.target}
               <small> {said.interval}</small>
               {isOfFew(worst) && <small> by a few long operations</small>}
               {runs.length > 1 && <small> in {runs[worst.cell.side.run]?.page.name}</small>}

@@ -1,7 +1,7 @@
 //! Options of applications.
 
 use clap::Args;
-use record::{ApplicationsOptions, ClassicOptions};
+use record::{ApplicationsOptions, SuiteOptions};
 use suites::{NoSuite, OwnOptions, Suite, applications};
 
 /// The programs, and the tree that they work on.
@@ -25,7 +25,7 @@ impl OwnOptions for ApplicationsArguments {
             programs: if is_default { declared.programs } else { self.programs },
             files: self.files.unwrap_or(declared.files),
         };
-        let suite = suite.with_classic(Some(&ClassicOptions::Applications(options.clone())))?;
+        let suite = suite.with_classic(Some(&SuiteOptions::Applications(options.clone())))?;
         if !is_default {
             applications::check_installed(&options)?;
         }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use machine::describe::describe;
-use record::{ArrayWalkOptions, ClassicOptions};
+use record::{ArrayWalkOptions, SuiteOptions};
 use suites::classic::array_walk;
 use suites::{NoSuite, OwnOptions, Suite};
 
@@ -28,6 +28,6 @@ impl OwnOptions for ArrayWalkArguments {
             Some(SizeList(sizes)) => ArrayWalkOptions::new(sizes),
         };
         options.processor_counts = self.counters.processor_counts()?;
-        Ok(suite.with_classic(Some(&ClassicOptions::ArrayWalk(options)))?)
+        Ok(suite.with_classic(Some(&SuiteOptions::ArrayWalk(options)))?)
     }
 }

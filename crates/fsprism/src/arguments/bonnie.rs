@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use record::{BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun, ClassicOptions};
+use record::{BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun, SuiteOptions};
 use suites::classic::bonnie;
 use suites::{NoSuite, OwnOptions, Suite};
 
@@ -115,7 +115,7 @@ impl BonnieSizes {
             options: BonnieOptions { size_bytes, ..options.clone() },
             further_size_bytes: sizes.collect(),
         };
-        Ok(suite.with_classic(Some(&ClassicOptions::Bonnie(run)))?)
+        Ok(suite.with_classic(Some(&SuiteOptions::Bonnie(run)))?)
     }
 }
 
@@ -140,6 +140,6 @@ impl OwnOptions for BonnieMetadataArguments {
             directories: self.dirs.unwrap_or(published.directories),
             files_per_directory: self.files.unwrap_or(published.files_per_directory),
         };
-        Ok(suite.with_classic(Some(&ClassicOptions::BonnieMetadata(options)))?)
+        Ok(suite.with_classic(Some(&SuiteOptions::BonnieMetadata(options)))?)
     }
 }

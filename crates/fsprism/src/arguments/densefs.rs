@@ -40,6 +40,16 @@ pub(crate) enum DensefsCommand {
     Import(TransferOptions),
     /// Copy everything in a DenseFS into a new or empty directory
     Export(TransferOptions),
+    /// Execute rounds of code with calls between them, for `run pollution`, which starts it
+    #[command(hide = true)]
+    Rounds(RoundsOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RoundsOptions {
+    /// What to execute
+    #[arg(value_name = "JOB")]
+    pub(crate) job: String,
 }
 
 #[derive(Debug, Args)]

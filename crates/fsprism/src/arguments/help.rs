@@ -65,6 +65,7 @@ Targets:
   FS:filled=50%                              filled to this share of its space (10% to 95%)
   FS:aged=5,fill=80%                         aged: filled, then deleted and rewritten in rounds
   FS:device=/dev/sdX                         on a device (needs --destroy-data /dev/sdX)
+  densefs:door=preload                       reached as programs do, in run pollution
 ";
 
 const SURVEY_EXAMPLES: &str = "\
@@ -156,6 +157,9 @@ Examples:
   sudo fsprism run pollution tmpfs xfs densefs
                                              how much stat, create and read slow down the code
                                              around them
+  fsprism run pollution densefs densefs:door=preload --op create
+                                             DenseFS by calls of its library, and as programs call
+                                             it, by fsprism densefs exec
   fsprism run pollution . --op rename --code 32k --data 4k..256k
                                              the same for rename here, by the size of the data
 ";

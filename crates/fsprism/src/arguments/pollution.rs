@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use record::{ClassicOptions, CodeFootprints, LineOrder, LoadDependence, PollutionOptions};
+use record::{CodeFootprints, LineOrder, LoadDependence, PollutionOptions, SuiteOptions};
 use suites::pollution::{self, PollutionError};
 use suites::{NoSuite, OwnOptions, Suite};
 use user_code::CodeShape;
@@ -121,6 +121,6 @@ impl OwnOptions for PollutionArguments {
         let is_default = self.operations.is_empty();
         let operations = if is_default { declared.operations } else { self.operations };
         let options = PollutionOptions { operations, ..declared };
-        Ok(suite.with_classic(Some(&ClassicOptions::Pollution(options)))?)
+        Ok(suite.with_classic(Some(&SuiteOptions::Pollution(options)))?)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use machine::describe::describe;
 use record::{
-    ClassicOptions, FirstWrite, RandomAlignment, SecondWrite, SpriteLfsOptions, SpriteLfsRun,
+    FirstWrite, RandomAlignment, SecondWrite, SpriteLfsOptions, SpriteLfsRun, SuiteOptions,
 };
 use suites::classic::sprite_lfs;
 use suites::{NoSuite, OwnOptions, Suite};
@@ -99,7 +99,7 @@ impl OwnOptions for SpriteLfsArguments {
     fn shape(self, suite: Suite, _targets: &[String]) -> Result<Suite, NoSuite> {
         let mut run = self.run();
         run.options.processor_counts = self.counters.processor_counts()?;
-        let suite = suite.with_classic(Some(&ClassicOptions::SpriteLfs(run)))?;
+        let suite = suite.with_classic(Some(&SuiteOptions::SpriteLfs(run)))?;
         Ok(if self.are_sizes_placed() { suite.placing_sizes() } else { suite })
     }
 }

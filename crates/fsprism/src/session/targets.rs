@@ -4,10 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use file_system::FileSystem;
-use record::{Axis, ClassicOptions, Manifest, TargetRecord};
+use record::{Axis, Manifest, SuiteOptions, TargetRecord};
 use rustix::process::geteuid;
 use suites::{CliffError, Suite};
-use targets::{Location, Selection, SpecError, Surroundings, TargetSpec, availability, tell_apart};
+use targets::{
+    ArenaDoor, Location, Selection, SpecError, Surroundings, TargetSpec, availability, tell_apart,
+};
 
 use crate::arguments::making::{self, Making};
 use crate::exit::OrInputError;
@@ -29,6 +31,8 @@ pub(crate) enum Choice<'a> {
     Asked(&'a [String]),
     /// The same, reached by programs as they are.
     ForPrograms(&'a [String]),
+    /// The same, reached by calls or as programs reach them, as each target says.
+    ByEitherDoor(&'a [String]),
     /// A paper's targets, which the user did not choose: those that cannot be made here are
     /// reported and left out, as long as one remains.
     OfPaper(&'a [String]),
@@ -48,21 +52,21 @@ impl<'a> Choice<'a> {
     /// The targets that were asked for, if the suite uses any.
     pub(crate) fn for_suite(suite: &Suite, texts: &'a [String]) -> anyhow::Result<Self> {
         match (&suite.classic, texts) {
-            (Some(ClassicOptions::ArrayWalk(_)), []) => Ok(Self::Memory),
-            (Some(ClassicOptions::ArrayWalk(_)), [first, ..]) => {
+            (Some(SuiteOptions::ArrayWalk(_)), []) => Ok(Self::Memory),
+            (Some(SuiteOptions::ArrayWalk(_)), [first, ..]) => {
                 let name = suite.name;
                 let refusal = anyhow::anyhow!(
                     "{name} walks over memory and uses no file system: leave out {first}"
                 );
                 Err(refusal).or_input_error()
             }
-            (Some(ClassicOptions::Applications(_)), _) => Ok(Self::ForPrograms(texts)),
+            (Some(SuiteOptions::Applications(_)), _) => Ok(Self::ForPrograms(texts)),
+            (Some(SuiteOptions::Pollution(_)), _) => Ok(Self::ByEitherDoor(texts)),
             (
                 Some(
-                    ClassicOptions::SpriteLfs(_)
-                    | ClassicOptions::Bonnie(_)
-                    | ClassicOptions::BonnieMetadata(_)
-                    | ClassicOptions::Pollution(_),
+                    SuiteOptions::SpriteLfs(_)
+                    | SuiteOptions::Bonnie(_)
+                    | SuiteOptions::BonnieMetadata(_),
                 )
                 | None,
                 _,
@@ -83,13 +87,21 @@ pub(crate) fn choose(choice: Choice<'_>, making: &Making) -> anyhow::Result<Sele
 
 fn select(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
     let surroundings = surroundings_for(making);
-    let reached =
-        if let Choice::ForPrograms(_) = choice { Reached::Programs } else { Reached::Calls };
+    let reached = match choice {
+        Choice::ForPrograms(_) => Reached::Programs,
+        Choice::ByEitherDoor(_) => Reached::Either,
+        Choice::Asked(_)
+        | Choice::OfPaper(_)
+        | Choice::ForCliffs(_)
+        | Choice::ForVolumes(..)
+        | Choice::Memory
+        | Choice::Recorded(_) => Reached::Calls,
+    };
     let parsed = |texts: &[String]| parsed(texts, making.aged, reached).or_input_error();
     let all =
         |specs: Vec<TargetSpec>, surroundings| Selection::all(specs, surroundings).or_input_error();
     match choice {
-        Choice::Asked([]) | Choice::ForPrograms([]) => {
+        Choice::Asked([]) | Choice::ForPrograms([]) | Choice::ByEitherDoor([]) => {
             defaults(surroundings, making.aged, reached).or_input_error()
         }
         Choice::ForCliffs([]) => {
@@ -100,9 +112,10 @@ fn select(choice: Choice<'_>, making: &Making) -> anyhow::Result<Selection> {
             output::say(&format!("without a target, fsprism cliff uses {CLIFF_DEFAULT}: {why}"));
             all(parsed(&[PATH_DEFAULTS[0].to_owned()])?, surroundings)
         }
-        Choice::Asked(texts) | Choice::ForPrograms(texts) | Choice::ForCliffs(texts) => {
-            all(parsed(texts)?, surroundings)
-        }
+        Choice::Asked(texts)
+        | Choice::ForPrograms(texts)
+        | Choice::ByEitherDoor(texts)
+        | Choice::ForCliffs(texts) => all(parsed(texts)?, surroundings),
         Choice::ForVolumes(texts, most_bytes) => {
             let image_bytes = most_bytes.unwrap_or(LARGEST_VOLUME_BYTES);
             let surroundings = Surroundings { image_bytes, ..surroundings };
@@ -194,6 +207,25 @@ fn surroundings_for(making: &Making) -> Surroundings {
 enum Reached {
     Calls,
     Programs,
+    /// Whoever the target says.
+    Either,
+}
+
+impl Reached {
+    /// Refuses a target that asks for another way in.
+    fn check(self, spec: &TargetSpec) -> Result<(), SpecError> {
+        let why = match (self, spec.door()) {
+            (Self::Calls, Some(ArenaDoor::Preload)) => {
+                "only `run pollution` and `run applications` go in as programs do, and everything \
+                 else calls the library"
+            }
+            (Self::Programs, Some(ArenaDoor::Library)) => "programs go in by `densefs exec`",
+            (Self::Calls, None | Some(ArenaDoor::Library))
+            | (Self::Programs, None | Some(ArenaDoor::Preload))
+            | (Self::Either, _) => return Ok(()),
+        };
+        Err(SpecError::NoWayIn { target: spec.specification(), why })
+    }
 }
 
 /// Parses the targets of a command line. Those that do not say otherwise are aged by `aged`.
@@ -204,6 +236,7 @@ fn parsed<T: AsRef<str>>(
 ) -> Result<Vec<TargetSpec>, SpecError> {
     let parse = |text: &T| {
         let mut spec: TargetSpec = text.as_ref().parse()?;
+        reached.check(&spec)?;
         if let Some(rounds) = aged {
             spec.age_unless_said(rounds);
         }

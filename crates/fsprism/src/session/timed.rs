@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use ::targets::Workshop;
 use measure::{ClockReport, SystemClock};
-use record::{Cell, ClassicOptions, EndReason, Manifest, Run, RunDirectory, RunRecord};
+use record::{Cell, EndReason, Manifest, Run, RunDirectory, RunRecord, SuiteOptions};
 use runner::{Ledger, OnBusy, Plan, RunContext, conduct};
 use suites::{Benchmark, DataFileError, Laboratory, LiveTarget, Scope, Settings, Suite, Testbed};
 use textual::shell_path;
@@ -207,7 +207,7 @@ fn laboratory(
 
 /// Reports, before anything is measured, where a storage benchmark will measure a cache instead.
 fn say_what_is_cached(manifest: &Manifest) {
-    let Some(ClassicOptions::Bonnie(run)) = &manifest.run.classic else { return };
+    let Some(SuiteOptions::Bonnie(run)) = &manifest.run.classic else { return };
     // If any file shows the device, the largest does.
     let Some(largest) = run.by_size().last().map(|options| options.size_bytes) else { return };
     let mut labels: BTreeMap<String, Vec<String>> = BTreeMap::new();

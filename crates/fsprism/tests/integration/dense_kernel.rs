@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use std::{env, fs};
 
+use densefs_module::{LineCount, line_counts};
 use lab::command::Command as GuestCommand;
 use lab::densefs::{self, DenseFsModule, Layout};
 use lab::{Boot, Image, ImageParts, Kernel, Lab, image, kernel};
@@ -224,12 +225,9 @@ fn compaction_is_traced_before_and_after() {
 fn calls_touch_as_few_lines_as_they_did() {
     const MORE: f64 = 1.1;
     let Some(lab) = dense_lab("calls_touch_as_few_lines_as_they_did") else { return };
-    let stored = include_str!("../../../densefs-kernel/counts/lines.txt");
-    let rows = stored.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
-    let of_layout = |row: &&str| row.starts_with(Layout::default().name());
-    let rows: Vec<Vec<&str>> =
-        rows.filter(of_layout).map(|row| row.split_whitespace().collect()).collect();
-    let operations: Vec<&str> = rows.iter().map(|row| row[1]).collect();
+    let counts = line_counts().filter(|one| one.layout == Layout::default().name());
+    let counts: Vec<LineCount> = counts.collect();
+    let operations: Vec<&str> = counts.iter().map(|one| one.call).collect();
     let place = Place::new();
     let arguments =
         format!("run footprint densefs --beside --op {} --format json --out", operations.join(","));
@@ -241,11 +239,13 @@ fn calls_touch_as_few_lines_as_they_did() {
     let document = run("one");
     assert_eq!(document["cells"], run("two")["cells"], "two boots count the same");
     let measured = lines_in(&document);
-    assert_eq!(measured.len(), rows.len());
-    for ((operation, instructions, data), row) in measured.iter().zip(&rows) {
-        assert_eq!(operation, row[1]);
-        let most = |column: usize| row[column].parse::<f64>().expect("a number") * MORE;
-        assert!(*instructions <= most(2) && *data <= most(3), "{row:?}: {instructions} {data}");
+    assert_eq!(measured.len(), counts.len());
+    for ((operation, instructions, data), one) in measured.iter().zip(&counts) {
+        assert_eq!(operation, one.call);
+        let is_more = |found: &f64, counted: f64| *found > counted * MORE;
+        let is_as_few =
+            !is_more(instructions, one.instruction_lines) && !is_more(data, one.data_lines);
+        assert!(is_as_few, "{one:?}: {instructions} {data}");
     }
     let (_, instructions, data) =
         measured.iter().find(|row| row.0 == "create").expect("it is there");

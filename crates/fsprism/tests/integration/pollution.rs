@@ -32,13 +32,47 @@ fn code_is_timed_alone_and_beside_calls_of_each_kind() {
     }
 }
 
+/// Where it is reached as programs do, each replicate proves that a library served its calls, and
+/// that what it left is in the arena.
 #[test]
-fn a_densefs_takes_part_by_its_library() {
-    let Some(place) = Place::as_root("a_densefs_takes_part_by_its_library") else { return };
-    let run = "run pollution densefs tmpfs --op stat,create --code 4k --data 4k --blocks 1 \
-               --format json --out run";
-    let document = place.run(run).assert_code(0).document();
-    assert_eq!(cells(&document).len(), 4);
+fn a_densefs_takes_part_by_its_library_and_as_programs_reach_it() {
+    let name = "a_densefs_takes_part_by_its_library_and_as_programs_reach_it";
+    let Some(place) = Place::as_root(name) else { return };
+    let operations = "stat,create,read-4k,write-4k,unlink,rename,open,open-close,stat-missing,\
+                      mkdir,rmdir";
+    let run = format!(
+        "run pollution densefs dense=densefs:door=preload,size=64m tmpfs --op {operations} \
+         --code 4k --data 4k --blocks 1 --format json --out run"
+    );
+    let document = place.run(&run).assert_code(0).document();
+    assert_eq!(cells(&document).len(), 3 * 11);
+    let of = |target: &str| cells(&document).iter().filter(|cell| cell["target"] == target).count();
+    assert_eq!(of("densefs (by library call)"), 11);
+    assert_eq!(of("dense (by densefs exec)"), 11);
+    for cell in cells(&document) {
+        assert!(median(cell, "call_time") > 0.0, "{cell}");
+    }
+    let printed = place.finish(place.fsprism("report run --terminal --full"));
+    let text = &printed.assert_code(0).stdout;
+    for words in ["reached by calls of its library", "reached by programs as they are"] {
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn a_way_in_that_is_not_measured_is_refused() {
+    let place = Place::new();
+    let door = "densefs:door=preload";
+    for command in ["survey", "run nano", "run sprite-lfs", "cliff"] {
+        let words = [door, "by that way in", "`run pollution`", "leave out `door=`"];
+        place.run(&format!("{command} {door}")).assert_refused(&words);
+    }
+    let words = ["door=library", "`densefs exec`"];
+    place.run("run applications densefs:door=library").assert_refused(&words);
+    let words = [door, "in the kernel", "leave out door="];
+    place.run(&format!("run footprint {door}")).assert_refused(&words);
+    place.run("run pollution ext4:door=preload").assert_refused(&["reached by system calls"]);
+    place.run("run pollution densefs:door=mount").assert_refused(&["`door=preload`"]);
 }
 
 #[test]

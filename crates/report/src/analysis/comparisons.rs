@@ -39,13 +39,21 @@ pub(super) fn all(gathered: &[Gathered<'_>], level: f64) -> (Vec<Comparison>, De
 /// Like [`all`], but compares quantiles of single operations, where both targets have them. Each
 /// quantile is a family of its own, so that its verdicts do not depend on the others.
 pub(super) fn of_quantiles(gathered: &[Gathered<'_>], level: f64) -> Vec<Comparison> {
-    let of_one = |quantile: Quantile| {
-        let values = |one: &Gathered<'_>, metric: &str| {
-            Some(one.values_of(metric)).filter(|values| !values.is_empty())
-        };
-        family(gathered, level, |_| Some(quantile.name().to_owned()), values).0
-    };
+    let of_one = |quantile: Quantile| of_metric(gathered, level, quantile.name());
     Quantile::ALL.into_iter().flat_map(of_one).collect()
+}
+
+/// Like [`all`], but compares programs without their start, as a family of its own.
+pub(super) fn without_start(gathered: &[Gathered<'_>], level: f64) -> Vec<Comparison> {
+    of_metric(gathered, level, StandardMetric::WITHOUT_START.name)
+}
+
+/// Every pair of targets that have this metric of a benchmark.
+fn of_metric(gathered: &[Gathered<'_>], level: f64, name: &str) -> Vec<Comparison> {
+    let values = |one: &Gathered<'_>, metric: &str| {
+        Some(one.values_of(metric)).filter(|values| !values.is_empty())
+    };
+    family(gathered, level, |_| Some(name.to_owned()), values).0
 }
 
 /// Every pair of targets that have `values` of the benchmark's `metric`, judged together.

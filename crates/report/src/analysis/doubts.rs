@@ -7,7 +7,7 @@ use std::mem::discriminant;
 
 use file_system::FileSystem;
 use record::machine::Machine;
-use record::{Busy, ClassicOptions, Comparison, Manifest, TargetRecord, Warning};
+use record::{Busy, Comparison, Manifest, SuiteOptions, TargetRecord, Warning};
 use stats::dependence::Dependence;
 use stats::{outliers, trend};
 
@@ -130,7 +130,7 @@ fn too_few(gathered: &Gathered<'_>, level: f64) -> Option<Warning> {
 
 /// Warns if Bonnie's file fits into a cache, on the cell's target.
 fn cached(gathered: &Gathered<'_>, manifest: &Manifest) -> Option<Warning> {
-    let Some(ClassicOptions::Bonnie(run)) = &manifest.run.classic else { return None };
+    let Some(SuiteOptions::Bonnie(run)) = &manifest.run.classic else { return None };
     let target = manifest.targets.iter().find(|one| one.label == gathered.cell.target)?;
     let said = gathered.cell.parameters.get("size_bytes").and_then(serde_json::Value::as_u64);
     record::cache_benchmark(&manifest.machine, target, said.unwrap_or(run.options.size_bytes))

@@ -101,6 +101,7 @@ pub(crate) fn analyse(run: &Run, path: &Path, loads: &[Load]) -> Analysis {
         searches,
         comparisons,
         quantile_comparisons: comparisons::of_quantiles(&gathered, level),
+        comparisons_without_start: comparisons::without_start(&gathered, level),
         loads: loads::all(loads, &gathered, manifest, &of_figures, &dependence),
         dimensions: dimensions::all(&gathered, manifest, dependence),
         fits: fits::all(&gathered, manifest),

@@ -4,9 +4,9 @@ use std::{array, iter};
 
 use record::machine::{Cache, CacheKind};
 use record::{
-    Better, CachesOrigin, ClassicOptions, End, EndReason, Line, MetricDefinition, ProcessorCount,
-    RandomAlignment, Replacement, Replicate, RunDirectory, SimulatedCache, SimulatedCaches,
-    SpriteLfsOptions, StandardMetric, traffic,
+    Better, CachesOrigin, End, EndReason, Line, MetricDefinition, ProcessorCount, RandomAlignment,
+    Replacement, Replicate, RunDirectory, SimulatedCache, SimulatedCaches, SpriteLfsOptions,
+    StandardMetric, SuiteOptions, traffic,
 };
 use serde_json::{Value, json};
 
@@ -76,7 +76,7 @@ impl Phases {
         let mut sample = Sample::new(&["tmpfs"]);
         sample.run.manifest.run.suite = "sprite-lfs".to_owned();
         sample.run.manifest.run.classic =
-            Some(ClassicOptions::SpriteLfs(self.options.clone().into()));
+            Some(SuiteOptions::SpriteLfs(self.options.clone().into()));
         sample = self.execute(sample, "");
         if let Some(padding_ns) = self.padding_ns {
             let options = SpriteLfsOptions { pad_calls: true, ..self.options.clone() };

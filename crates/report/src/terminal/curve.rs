@@ -7,7 +7,7 @@ use super::columns::FigureRow;
 use super::ranking::{RankedTarget, relation};
 use super::text::Page;
 use super::{beside, columns, names};
-use crate::units;
+use crate::units::{self, Comparatives};
 
 /// The points of one curve, over all targets.
 #[derive(Clone, Debug)]
@@ -179,7 +179,7 @@ impl<'a> Curve<'a> {
             if metric.better == Better::Neither {
                 return None;
             }
-            let (worse, better) = units::comparatives(&metric.unit, metric.better);
+            let words = Comparatives::new(&metric.name, &metric.unit, metric.better);
             let clause = |ratios: &[f64], word: &str| {
                 let (low, high) = ratios.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), r| {
                     let r = r.max(1.0 / r);
@@ -192,7 +192,7 @@ impl<'a> Curve<'a> {
                 })
             };
             let clauses: Vec<String> =
-                [clause(&ratios(true), worse), clause(&ratios(false), better)]
+                [clause(&ratios(true), words.worse), clause(&ratios(false), words.better)]
                     .into_iter()
                     .flatten()
                     .collect();
@@ -200,7 +200,7 @@ impl<'a> Curve<'a> {
             match (of, clauses.is_empty()) {
                 (0, _) => None,
                 (_, true) => Some(format!("{other} cannot be told apart from {best} anywhere")),
-                _ => Some(format!("{other} is {}", clauses.join(", and "))),
+                _ => Some(format!("{} {}", words.subject_and_verb(&other), clauses.join(", and "))),
             }
         };
         targets.iter().filter(|target| *target != best).filter_map(sentence).collect()

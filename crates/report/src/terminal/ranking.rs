@@ -64,10 +64,10 @@ impl<'a> Ranking<'a> {
         Self::by_metric(cells, measured)
     }
 
-    /// The ranking of `cells` by their speed-ups; `None` if no cell has one.
-    pub(super) fn of_speed_ups(cells: &[&'a CellReport]) -> Option<Self> {
+    /// The ranking of `cells` by another metric; `None` if no cell has it.
+    pub(super) fn of(standard: StandardMetric, cells: &[&'a CellReport]) -> Option<Self> {
         let measured = |cell: &'a CellReport| {
-            let metric = cell.metric(StandardMetric::SPEED_UP)?;
+            let metric = cell.metric(standard)?;
             Some(RankedTarget { cell, metric })
         };
         Some(Self::by_metric(cells, measured)).filter(|ranking| !ranking.entries.is_empty())
@@ -102,6 +102,16 @@ pub(super) fn relation(
 ) -> Relation {
     let RankedTarget { cell, metric } = better;
     relation_in(&document.comparisons, &metric.name, metric.better, cell, worse.cell)
+}
+
+/// Like [`relation`], in the time of programs without their start, which both are ranked by.
+pub(super) fn without_start(
+    document: &Document,
+    better: RankedTarget<'_>,
+    worse: RankedTarget<'_>,
+) -> Relation {
+    let (RankedTarget { cell, metric }, all) = (better, &document.comparisons_without_start);
+    relation_in(all, &metric.name, metric.better, cell, worse.cell)
 }
 
 /// Like [`relation`], in the median of single operations.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{CellReport, Dimension, Document};
+use record::{CellReport, Dimension, Document, StandardMetric};
 
 use super::curve::Curve;
 use super::ranking::Ranking;
@@ -57,7 +57,7 @@ pub(super) fn render_all(page: &mut Page, document: &Document) {
 /// The sentence about one benchmark's `cells`.
 pub(super) fn of_benchmark(document: &Document, cells: &[&CellReport]) -> String {
     let title = &cells[0].title;
-    match Ranking::of_speed_ups(cells) {
+    match Ranking::of(StandardMetric::SPEED_UP, cells) {
         Some(speed_ups) => speed_up::sentence(document, title, &speed_ups),
         None => sentence::of_benchmark(document, title, &Ranking::new(cells)),
     }

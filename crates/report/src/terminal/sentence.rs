@@ -1,11 +1,11 @@
 //! What a storage engineer would say about one benchmark.
 
-use record::{Better, CellReport, Document, Verdict, Warning};
+use record::{Better, CellReport, Document, MetricReport, StandardMetric, Verdict, Warning};
 
 use super::ranking::{RankedTarget, Ranking, Relation, Slowdown, has_too_few_blocks, relation};
-use super::{names, story};
+use super::{names, ranking, story};
 use crate::analysis::BLOCKS_MIN;
-use crate::units::{self, Figure, Wording};
+use crate::units::{self, Comparatives, Figure, Wording};
 use textual::{list, p_equation, plural, unbroken};
 
 /// The sentence of one benchmark, for example `create: tmpfs 6.1 us [6.0, 6.2]; ext4 4.3x slower
@@ -26,6 +26,7 @@ pub(super) fn of_benchmark(document: &Document, title: &str, ranking: &Ranking<'
         clauses.extend(not_enough(document, &related));
         clauses.extend(alike_neighbours(document, &related));
         clauses.extend(story::clause(document, *best, others));
+        clauses.extend(without_start(document, &ranking.entries));
     }
     clauses.extend(absent(&ranking.absent));
     clauses.extend(on_busy_machine(&ranking.entries));
@@ -64,6 +65,20 @@ fn depends_on_volume_size(entries: &[RankedTarget<'_>]) -> Option<String> {
 pub(super) fn is_of_volume_size(cell: &CellReport) -> bool {
     let mut warnings = cell.warnings.iter().map(|report| &report.warning);
     warnings.any(|warning| matches!(warning, Warning::DependsOnVolumeSize { .. }))
+}
+
+/// `without the start, densefs 14 ms [12, 15], tmpfs 1.7x slower [1.5, 1.9]`: of whole programs.
+fn without_start(document: &Document, entries: &[RankedTarget<'_>]) -> Option<String> {
+    let cells: Vec<&CellReport> = entries.iter().map(|entry| entry.cell).collect();
+    let ranking = Ranking::of(StandardMetric::WITHOUT_START, &cells)?;
+    let (best, others) = ranking.entries.split_first()?;
+    let relation = |other| ranking::without_start(document, *best, other);
+    let related: Vec<(RankedTarget<'_>, Relation)> =
+        others.iter().map(|other| (*other, relation(*other))).collect();
+    let said: Vec<String> =
+        differences(&related).into_iter().chain(alike_the_best(*best, &related)).collect();
+    (!said.is_empty())
+        .then(|| format!("without the start, {}, {}", own_figure(*best), said.join(", ")))
 }
 
 /// `window 2.5 MiB on ext4 and xfs, 4 MiB on btrfs`: the measured values, and which are equal.
@@ -124,13 +139,14 @@ fn differences(related: &[(RankedTarget<'_>, Relation)]) -> Option<String> {
 /// Medians and pairs can rank two targets in opposite order; the pairs are right.
 fn slower(other: RankedTarget<'_>, slower: Slowdown) -> String {
     let Slowdown { ratio, low, high } = slower;
-    let (worse, better) = units::comparatives(&other.metric.unit, other.metric.better);
+    let MetricReport { name, unit, better, .. } = other.metric;
+    let words = Comparatives::new(name, unit, *better);
     let (ratio, word) = if ratio >= 1.0 {
-        (units::ratio(ratio, low, high), worse)
+        (units::ratio(ratio, low, high), words.worse)
     } else {
-        (units::ratio(1.0 / ratio, 1.0 / high, 1.0 / low), better)
+        (units::ratio(1.0 / ratio, 1.0 / high, 1.0 / low), words.better)
     };
-    let own = unbroken(&format!("{} {} {word}", label(other), ratio.value));
+    let own = unbroken(&format!("{} {} {word}", words.subject(&label(other)), ratio.value));
     format!("{own} {}", unbroken(&ratio.interval))
 }
 
@@ -255,6 +271,7 @@ pub(super) fn label(entry: RankedTarget<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use crate::sample::{Sample, around, swaying};
+    use crate::sample_search::replicates;
     use record::Document;
 
     use super::*;
@@ -308,6 +325,37 @@ mod tests {
             text.contains("fast 100 k operations/s [99, 102]; slow 2.00x slower [1.98, 2.02]"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn what_slows_something_does_so_more() {
+        let values = [around(1.5, 12), around(3.0, 12)];
+        let mut document = Sample::new(&["densefs", "xfs"])
+            .benchmark("create", &[&values[0], &values[1]])
+            .document();
+        for metric in document.cells.iter_mut().map(|cell| &mut cell.metrics[0]) {
+            (metric.name, metric.unit) = ("code_slowdown".to_owned(), "x".to_owned());
+        }
+        document.comparisons[0].metric = "code_slowdown".to_owned();
+        let text = sentence(&document);
+        assert!(text.ends_with("; xfs slows the code 2.00x more [2.00, 2.00]"), "{text}");
+    }
+
+    #[test]
+    fn programs_are_compared_without_their_start_as_well() {
+        let mut sample = Sample::new(&["tmpfs", "densefs"])
+            .benchmark("grep", &[&around(6000.0, 12), &around(9000.0, 12)]);
+        sample.change("grep", |cell| {
+            cell.metrics.push(StandardMetric::WITHOUT_START.definition());
+        });
+        for one in replicates(&mut sample) {
+            one.metrics.push(if one.cell == 0 { 4000.0 } else { 2000.0 });
+        }
+        let text = sentence(&sample.document());
+        assert!(text.contains("; densefs 1.50x slower [1.50, 1.50]"), "{text}");
+        let without = "; without the start, densefs 2.00 us";
+        let (_, rest) = text.split_once(without).unwrap_or_else(|| panic!("{text}"));
+        assert!(rest.ends_with(", tmpfs 2.00x slower [2.00, 2.00]"), "{text}");
     }
 
     #[test]

@@ -94,7 +94,7 @@ mod tests {
         let sample = Sample::new(targets).benchmark("one", one).benchmark("two", two);
         let document = sample.baseline("two", "one").document();
         let cells: Vec<_> = document.cells.iter().filter(|cell| cell.benchmark == "two").collect();
-        let ranking = Ranking::of_speed_ups(&cells).expect("speed-ups");
+        let ranking = Ranking::of(record::StandardMetric::SPEED_UP, &cells).expect("speed-ups");
         sentence(&document, "two", &ranking).replace('\u{a0}', " ")
     }
 

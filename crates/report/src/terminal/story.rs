@@ -3,7 +3,7 @@
 //! A mean over operations includes the few long ones, a median does not. Usually both say the same,
 //! and then the mean's ratio is enough. `docs/verdicts.md` defines when they do not.
 
-use record::{Better, Document, Verdict, Warning};
+use record::{Document, Verdict, Warning};
 
 use super::names;
 use super::ranking::{RankedTarget, Relation, Slowdown, by_median, relation};
@@ -129,11 +129,10 @@ fn slowdown(relation: &Relation) -> SlowdownEstimate {
 
 /// The ratio, and `slower` or `faster`.
 fn worded(Slowdown { ratio, low, high }: Slowdown) -> (units::RatioText, &'static str) {
-    let (slower, faster) = units::comparatives("ns", Better::Lower);
     if ratio >= 1.0 {
-        (units::ratio(ratio, low, high), slower)
+        (units::ratio(ratio, low, high), "slower")
     } else {
-        (units::ratio(1.0 / ratio, 1.0 / high, 1.0 / low), faster)
+        (units::ratio(1.0 / ratio, 1.0 / high, 1.0 / low), "faster")
     }
 }
 

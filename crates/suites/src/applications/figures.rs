@@ -1,8 +1,8 @@
 //! From the executions of a replicate to its figures.
 
-use record::{Better, MetricDefinition};
+use record::{Better, MetricDefinition, StandardMetric};
 
-use super::execution::Took;
+use crate::door::{Took, used_by};
 use crate::neighbours::ChildrenUse;
 
 /// What the executions of a replicate took, and those on nothing.
@@ -23,7 +23,7 @@ impl Figures {
         let lower = |name| MetricDefinition::new(name, "ns", Better::Lower);
         vec![
             lower("wall_time"),
-            lower("wall_time_without_start"),
+            StandardMetric::WITHOUT_START.definition(),
             lower("start_time"),
             lower("processor_time"),
             lower("user_time"),
@@ -34,11 +34,7 @@ impl Figures {
 
     /// What programs used that ran for this.
     pub(super) fn children(&self) -> ChildrenUse {
-        let all = || self.whole.iter().chain(&self.starts);
-        ChildrenUse {
-            processor_ns: all().map(Took::processor_ns).sum(),
-            waited_ns: all().map(|took| took.waited_ns.unwrap_or(0)).sum(),
-        }
+        used_by(self.whole.iter().chain(&self.starts))
     }
 
     /// The values of the [metrics](Self::metrics): medians of the executions. How the processor's

@@ -6,8 +6,8 @@
 //! densefs exec`, whose start takes longer than that of a program alone. So every target also has
 //! the time of the same program, started in the same way, on an empty directory.
 
+mod answer;
 mod error;
-mod execution;
 mod figures;
 mod programs;
 
@@ -22,12 +22,13 @@ use targets::Space;
 use textual::did_you_mean;
 use workload::{FileSet, SourceTree};
 
+use self::answer::{Answer, Look, read};
 pub use self::error::ApplicationsError;
 use self::error::{FILES_MAX, FILES_MIN};
-use self::execution::{Answer, Door, Look, Took};
 use self::figures::Figures;
 use self::programs::{Application, Subject, making_repository, names};
 use crate::benchmark::Benchmark;
+use crate::door::{Door, Took};
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
 use crate::file_set_kind::FileSetKind;
@@ -230,7 +231,8 @@ impl Executed {
             self.application == Application::Grep && subject.directory == places.nothing;
         let statuses: &[i32] = if is_empty_grep { &[0, 1] } else { &[0] };
         let program = self.application.row().executable;
-        let done = places.door.execute(program, &arguments, statuses, look, site.clock);
+        let done =
+            places.door.execute(program, &arguments, statuses, |from| read(from, look), site.clock);
         // A signal that stops the run stops the program first.
         done.map_err(|error| site.go_on().err().unwrap_or_else(|| failed(&error)))
     }
@@ -254,7 +256,8 @@ impl Executed {
             .chain(making_repository(places.empty(), true));
         for arguments in calls {
             site.go_on()?;
-            let done = places.door.execute("git", &arguments, &[0], Look::Count, site.clock);
+            let count = |from| read(from, Look::Count);
+            let done = places.door.execute("git", &arguments, &[0], count, site.clock);
             done.map_err(|error| site.go_on().err().unwrap_or_else(|| failed(&error)))?;
         }
         Ok(())

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use record::Dimension;
 use workload::SourceTree;
 
-use super::execution::Answer;
+use super::answer::Answer;
 
 /// A program that is executed on a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

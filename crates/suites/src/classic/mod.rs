@@ -13,7 +13,7 @@ pub mod processor_counts;
 pub mod sizes;
 pub mod sprite_lfs;
 
-use record::ClassicOptions;
+use record::SuiteOptions;
 use textual::{plural, size};
 use thiserror::Error;
 
@@ -166,25 +166,25 @@ pub enum ClassicError {
 }
 
 /// The suite of a classic benchmark: its name and summary.
-pub(crate) fn named(options: &ClassicOptions) -> (&'static str, &'static str) {
+pub(crate) fn named(options: &SuiteOptions) -> (&'static str, &'static str) {
     match options {
-        ClassicOptions::SpriteLfs(_) => {
+        SuiteOptions::SpriteLfs(_) => {
             ("sprite-lfs", "Sprite LFS large-file: a file written and read in order and at random")
         }
-        ClassicOptions::ArrayWalk(_) => {
+        SuiteOptions::ArrayWalk(_) => {
             ("array-walk", "an array written and read twice, by its size; takes no target")
         }
-        ClassicOptions::Bonnie(_) => {
+        SuiteOptions::Bonnie(_) => {
             (bonnie::SUITE, "Bonnie: a file by character and by block, and random seeks")
         }
-        ClassicOptions::BonnieMetadata(_) => (
+        SuiteOptions::BonnieMetadata(_) => (
             bonnie::metadata::SUITE,
             "what Bonnie++ added: files made, looked at and deleted, in order and at random",
         ),
-        ClassicOptions::Pollution(_) => {
+        SuiteOptions::Pollution(_) => {
             (pollution::SUITE, "what operations cost the code around them, by its footprint")
         }
-        ClassicOptions::Applications(_) => (
+        SuiteOptions::Applications(_) => (
             applications::SUITE,
             "whole programs on a tree of sources: grep, find, tar, git status",
         ),
@@ -195,14 +195,14 @@ pub(crate) fn named(options: &ClassicOptions) -> (&'static str, &'static str) {
 ///
 /// # Errors
 /// Which options make no sense.
-pub(crate) fn benchmarks(options: &ClassicOptions) -> Result<Vec<Benchmark>, ClassicError> {
+pub(crate) fn benchmarks(options: &SuiteOptions) -> Result<Vec<Benchmark>, ClassicError> {
     match options {
-        ClassicOptions::SpriteLfs(options) => sprite_lfs::benchmarks(options),
-        ClassicOptions::ArrayWalk(options) => array_walk::benchmarks(options),
-        ClassicOptions::Bonnie(options) => bonnie::benchmarks(options),
-        ClassicOptions::BonnieMetadata(options) => Ok(bonnie::metadata::benchmarks(options)),
-        ClassicOptions::Pollution(options) => Ok(pollution::benchmarks(options)?),
-        ClassicOptions::Applications(options) => Ok(applications::benchmarks(options)?),
+        SuiteOptions::SpriteLfs(options) => sprite_lfs::benchmarks(options),
+        SuiteOptions::ArrayWalk(options) => array_walk::benchmarks(options),
+        SuiteOptions::Bonnie(options) => bonnie::benchmarks(options),
+        SuiteOptions::BonnieMetadata(options) => Ok(bonnie::metadata::benchmarks(options)),
+        SuiteOptions::Pollution(options) => Ok(pollution::benchmarks(options)?),
+        SuiteOptions::Applications(options) => Ok(applications::benchmarks(options)?),
     }
 }
 
@@ -212,29 +212,29 @@ pub(crate) fn benchmarks(options: &ClassicOptions) -> Result<Vec<Benchmark>, Cla
 /// # Errors
 /// The first that does not.
 pub fn check_room(
-    options: &ClassicOptions,
+    options: &SuiteOptions,
     are_sizes_placed: bool,
     live: &[LiveTarget],
 ) -> Result<(), ClassicError> {
     match options {
-        ClassicOptions::SpriteLfs(run) => {
+        SuiteOptions::SpriteLfs(run) => {
             let all = run.by_size();
             let needed = if are_sizes_placed { &all[..1] } else { &all[..] };
             needed.iter().try_for_each(|options| {
                 live.iter().try_for_each(|one| sprite_lfs::check_room(options, one))
             })
         }
-        ClassicOptions::ArrayWalk(_) | ClassicOptions::Pollution(_) => Ok(()),
-        ClassicOptions::Bonnie(run) => {
+        SuiteOptions::ArrayWalk(_) | SuiteOptions::Pollution(_) => Ok(()),
+        SuiteOptions::Bonnie(run) => {
             let all = run.by_size();
             // If the largest fits, all do.
             let largest = all.last().unwrap_or(&run.options);
             live.iter().try_for_each(|one| bonnie::check_room(largest, all.len() > 1, one))
         }
-        ClassicOptions::BonnieMetadata(options) => {
+        SuiteOptions::BonnieMetadata(options) => {
             live.iter().try_for_each(|one| bonnie::metadata::check_room(options, one))
         }
-        ClassicOptions::Applications(options) => {
+        SuiteOptions::Applications(options) => {
             Ok(live.iter().try_for_each(|one| applications::check_room(options, one))?)
         }
     }

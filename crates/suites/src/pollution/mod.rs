@@ -6,33 +6,39 @@
 //! Arpaci-Dusseau & Arpaci-Dusseau, "`DenseFS`: A Cache-Compact Filesystem" (`HotStorage` 2018),
 //! section 4 and figure 4.
 
+mod counts;
 mod figures;
 mod followed;
 mod operations;
+mod preloaded;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
-use measure::Clock;
+use measure::{Clock, CountersError};
 use record::{
     CacheState, CodeFootprints, CurveFamily, CurvePoint, Dimension, LineOrder, LoadDependence,
     MetricDefinition, PollutionOptions,
 };
 use runner::Failure;
 use serde_json::{Value, json};
+use targets::ArenaDoor;
 use textual::{did_you_mean, size};
 use thiserror::Error;
 use user_code::{CodeShape, LINE_BYTES, Loads, Order, UserCode};
-use workload::{Interleaving, prepare};
+use workload::{EngineError, FileSet, Interleaving, Session, prepare};
 
 use self::figures::Figures;
 use self::operations::{OPERATIONS, PollutingOperation};
+pub use self::preloaded::rounds;
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Site};
 use crate::failure::failed;
 use crate::file_set_kind::FileSetKind;
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
+use crate::neighbours::ChildrenUse;
 use crate::thinning::rank_of;
 
 /// The name of the suite.
@@ -266,6 +272,11 @@ impl Experiment for Polluted {
         Figures::metrics()
     }
 
+    fn metrics_on(&self, live: &LiveTarget) -> Vec<MetricDefinition> {
+        let further = are_counted(live).then(counts::metrics);
+        Figures::metrics().into_iter().chain(further.into_iter().flatten()).collect()
+    }
+
     fn parameters(&self) -> BTreeMap<String, Value> {
         let CodeShape { code_lines, data_lines, order, loads } = self.shape;
         let work = self.code(0).map(|code| code.work());
@@ -316,30 +327,96 @@ impl Experiment for Polluted {
     }
 
     fn execute(&self, site: &Site<'_>) -> Result<Findings, Failure> {
-        let workload = self.operation.workload(ROUNDS + WARMING_ROUNDS, OPERATIONS_OF_REPLICATE);
         let file_set = site.file_set(self.operation.file_set(OPERATIONS_OF_REPLICATE))?;
-        let code = self.code(site.block_seed)?;
-        let no_code = UserCode::nothing().map_err(|why| Failure::Cell { why: why.to_string() })?;
-        let plan = Interleaving {
-            code: &code,
-            no_code: &no_code,
-            turns: TURNS,
-            rounds: ROUNDS,
-            warming_rounds: WARMING_ROUNDS,
-        };
-        let mut session =
-            prepare(&workload, file_set, site.seed).map_err(|error| failed(&error))?;
+        let mut session = prepare(&self.operation.replicate(), file_set, site.seed)
+            .map_err(|error| failed(&error))?;
         site.live.target.sync().map_err(|error| failed(&error))?;
-        let measured = session.interleave(&plan, site.clock, site.stop);
+        let done = match site.live.target.spec().door() {
+            Some(ArenaDoor::Preload) => {
+                preloaded::execute(self.operation, self.shape, file_set, site)
+            }
+            None | Some(ArenaDoor::Library) => self.rounds(site, &mut session),
+        };
+        let left = done.as_ref().map_or(Ok(()), |_| self.check_left(file_set, site.live));
         let restored = session.restore();
-        let measured = measured.map_err(|error| failed(&error))?.ok_or(Failure::Interrupted)?;
+        let Rounds { metrics, elapsed_ns, children } = done?;
+        left?;
         restored.map_err(|error| failed(&error))?;
         Ok(Findings {
-            metrics: Figures::new(&measured, site.clock).values(),
+            metrics,
+            children,
             operations: Some(OPERATIONS_OF_REPLICATE),
-            elapsed_ns: site.clock.nanos(measured.elapsed_ticks).max(1),
+            elapsed_ns: elapsed_ns.max(1),
             ..Findings::default()
         })
+    }
+}
+
+/// What the rounds of a replicate gave.
+#[derive(Debug)]
+struct Rounds {
+    /// The values of the metrics.
+    metrics: Vec<f64>,
+    elapsed_ns: u64,
+    /// What the processes used that executed them, if others than this one did.
+    children: ChildrenUse,
+}
+
+/// How the rounds of a replicate and its operations take turns.
+fn plan<'a>(code: &'a UserCode, no_code: &'a UserCode, counts: bool) -> Interleaving<'a> {
+    let (turns, rounds, warming_rounds) = (TURNS, ROUNDS, WARMING_ROUNDS);
+    Interleaving { code, no_code, turns, rounds, warming_rounds, counts }
+}
+
+/// Whether the processor counts during the rounds on this target.
+fn are_counted(live: &LiveTarget) -> bool {
+    live.target.library().is_none() && counts::are_there()
+}
+
+/// Why there are no rounds. Others may use the processor's counters, which is no fault.
+fn no_rounds(error: &EngineError) -> Failure {
+    match error {
+        EngineError::Counters(why @ CountersError::Taken) => {
+            Failure::Disturbed { why: why.to_string(), evidence: Box::default() }
+        }
+        _ => failed(error),
+    }
+}
+
+impl Polluted {
+    /// The rounds, executed in this process.
+    fn rounds(&self, site: &Site<'_>, session: &mut Session) -> Result<Rounds, Failure> {
+        let code = self.code(site.block_seed)?;
+        let no_code = UserCode::nothing().map_err(|why| Failure::Cell { why: why.to_string() })?;
+        let plan = plan(&code, &no_code, are_counted(site.live));
+        let measured = session.interleave(&plan, site.clock, site.stop);
+        let measured = measured.map_err(|error| no_rounds(&error))?.ok_or(Failure::Interrupted)?;
+        let mut metrics = Figures::new(&measured, site.clock).values();
+        metrics.extend(measured.counted.iter().flat_map(counts::values));
+        Ok(Rounds {
+            metrics,
+            elapsed_ns: site.clock.nanos(measured.elapsed_ticks),
+            children: ChildrenUse::default(),
+        })
+    }
+
+    /// Checks, by calls of the library, that the operations were done on files in the arena. What
+    /// else is reached by system calls in this process has nowhere else to go.
+    fn check_left(&self, file_set: &FileSet, live: &LiveTarget) -> Result<(), Failure> {
+        let (Some(entries), Some(files)) =
+            (self.operation.entries_after(OPERATIONS_OF_REPLICATE), live.target.library())
+        else {
+            return Ok(());
+        };
+        let directory = file_set.directory(0);
+        let inside = directory.strip_prefix(live.target.root()).unwrap_or(&directory);
+        let left = files.read_directory(Path::new("/").join(inside));
+        let left = left.map_err(|error| failed(&error))?.len() as u64;
+        let why = || {
+            let title = self.operation.title;
+            Failure::Cell { why: format!("{title} has left {left} entries, not {entries}") }
+        };
+        if left == entries { Ok(()) } else { Err(why()) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use workload::{Operation, Workload};
 
+use super::{OPERATIONS_OF_REPLICATE, ROUNDS, WARMING_ROUNDS};
 use crate::file_set_kind::{DirectorySpec, FileSetKind, FileSpec};
 
 /// Bytes of the file that is read or written, in pages chosen at random.
@@ -86,8 +87,25 @@ impl PollutingOperation {
         }
     }
 
-    /// The operations of a replicate, in stretches of this length.
-    pub(super) fn workload(self, stretch: u64, operations: u64) -> Workload {
+    /// How many entries the directory has after so many operations, if they are of names.
+    pub(super) fn entries_after(self, operations: u64) -> Option<u64> {
+        match self.on {
+            WorksOn::ReadFile | WorksOn::WrittenFile => None,
+            WorksOn::Names => Some(ENTRIES),
+            WorksOn::Directory => {
+                let adds = matches!(self.operation, Operation::Create | Operation::Mkdir);
+                Some(ENTRIES_CHANGED + if adds { operations } else { 0 })
+            }
+        }
+    }
+
+    /// The operations of a replicate.
+    pub(super) fn replicate(self) -> Workload {
+        self.workload(ROUNDS + WARMING_ROUNDS, OPERATIONS_OF_REPLICATE)
+    }
+
+    /// So many operations, in stretches of this length.
+    fn workload(self, stretch: u64, operations: u64) -> Workload {
         Workload {
             operations_per_thread: operations,
             batch: usize::try_from(stretch).expect("a stretch is short"),
@@ -103,7 +121,7 @@ mod tests {
     #[test]
     fn each_operation_can_be_executed_as_described() {
         for one in OPERATIONS {
-            assert_eq!(one.workload(64, 640).check(), Ok(()), "{}", one.name);
+            assert_eq!(one.replicate().check(), Ok(()), "{}", one.name);
         }
     }
 }

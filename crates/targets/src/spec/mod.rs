@@ -9,13 +9,16 @@
 //!   file system (`./ext4` is the directory, `ext4` the file system). It takes the keys that are
 //!   [conditions](Conditions), except `read_ahead`, which would affect everyone; a colon begins
 //!   them only if followed by a known key and `=`, so that other colons belong to the path.
-//! - If the target is reached by library calls, that is appended to any label.
+//! - If the target is reached by library calls, or as programs reach it (`door=preload`), that is
+//!   appended to any label.
 //! - The values of `mkfs` and `mount` may contain commas: there, a comma begins a new key only if
 //!   followed by a known key and `=`. A tmpfs' own `size` is therefore `size=`, never part of
 //!   `mount=`.
 
 pub(crate) mod device_words;
+mod error;
 pub(crate) mod labels;
+mod option_key;
 pub(crate) mod options;
 
 use std::fmt;
@@ -30,8 +33,10 @@ use file_system::{
 };
 use textual::did_you_mean;
 
-use crate::spec::options::{OptionKey, TargetOptions};
+use crate::spec::option_key::OptionKey;
+use crate::spec::options::TargetOptions;
 
+pub use error::SpecError;
 pub use labels::{refuse_duplicate_labels, tell_apart};
 
 /// A target as it was asked for. The output of [`Display`](fmt::Display) parses back to it.
@@ -79,6 +84,18 @@ pub struct ScratchSpec {
     pub fill_percent: Option<u32>,
     /// How full it is before it is aged or measured, in percent of what users can use.
     pub filled_percent: Option<u32>,
+    /// The way into an arena; `None` means not specified.
+    pub door: Option<ArenaDoor>,
+}
+
+/// A way into an arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArenaDoor {
+    /// Calls of its library.
+    Library,
+    /// Functions of the C library, which a library serves that is loaded before it: as programs
+    /// reach it by `fsprism densefs exec`.
+    Preload,
 }
 
 impl ScratchSpec {
@@ -109,6 +126,15 @@ impl TargetSpec {
         is_called_as_library(&self.location)
     }
 
+    /// The way into its arena that was asked for.
+    #[must_use]
+    pub fn door(&self) -> Option<ArenaDoor> {
+        match &self.location {
+            Location::Scratch(scratch) => scratch.door,
+            Location::Directory(_) => None,
+        }
+    }
+
     /// How full it must be before it is aged or measured, in percent; `None` if it is not filled.
     #[must_use]
     pub fn filled_percent(&self) -> Option<u32> {
@@ -134,159 +160,6 @@ impl TargetSpec {
             scratch.aged_rounds.get_or_insert(rounds);
         }
     }
-}
-
-/// Why a target's text was not understood, or asks for something impossible.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SpecError {
-    /// Neither a file system nor a directory.
-    #[error(
-        "`{given}` is neither a file system that fsprism makes nor an existing directory\
-         {suggestion}; a path starts with / or ./"
-    )]
-    UnknownFileSystem {
-        /// The name as given.
-        given: String,
-        /// The most similar known name, if there is one.
-        suggestion: String,
-    },
-    /// Something of that name exists, but cannot be accessed.
-    #[error(
-        "`{given}` is no file system that fsprism makes, and what has that name here cannot be \
-         looked at ({why}): give another directory, or make this one accessible"
-    )]
-    Unseen {
-        /// The name as given.
-        given: String,
-        /// The kernel's error.
-        why: String,
-    },
-    /// A file system that is known but cannot be made.
-    #[error("fsprism does not make {given}: {why}; {instead}")]
-    NotMade {
-        /// The name as given.
-        given: String,
-        /// Why, as a clause.
-        why: &'static str,
-        /// What to do instead, as a clause.
-        instead: &'static str,
-    },
-    /// An option that does not exist.
-    #[error("a target has no option `{given}`{suggestion}")]
-    UnknownOption {
-        /// The option as given.
-        given: String,
-        /// The most similar known option.
-        suggestion: String,
-    },
-    /// An option given twice.
-    #[error("the option `{key}=` appears twice in `{target}`; leave one out")]
-    RepeatedOption {
-        /// The option.
-        key: &'static str,
-        /// The target's text.
-        target: String,
-    },
-    /// A size or rate that is not a number.
-    #[error("`{key}={value}` is not a size; write a whole number, optionally with k, m, g or t")]
-    BadSize {
-        /// The option.
-        key: &'static str,
-        /// The value as given.
-        value: String,
-    },
-    /// An unknown value of `image=`.
-    #[error("`image={value}` is not a known value; write `image=allocated`, or leave it out")]
-    BadImage {
-        /// The value as given.
-        value: String,
-    },
-    /// A size or rate of 0.
-    #[error("`{key}={value}` leaves nothing to measure; give `{key}=` a value above 0")]
-    Zero {
-        /// The option.
-        key: &'static str,
-        /// The value as given.
-        value: String,
-    },
-    /// A read-ahead that is not a whole number of pages.
-    #[error(
-        "`{key}={value}` is not a whole number of pages; write 0 or a multiple of {page_bytes} \
-        bytes"
-    )]
-    NotWholePages {
-        /// The option.
-        key: &'static str,
-        /// The value as given.
-        value: String,
-        /// The kernel's page size.
-        page_bytes: u64,
-    },
-    /// Not a number of rounds, or too many.
-    #[error("`{key}={value}` is not a valid number of rounds; write a whole number up to {most}")]
-    BadRounds {
-        /// The option.
-        key: &'static str,
-        /// The value as given.
-        value: String,
-        /// The maximum.
-        most: u32,
-    },
-    /// A share that is not valid, or leaves no room to work in.
-    #[error("`{key}={value}` is not a valid share of the space; write 10% to 95%")]
-    BadShare {
-        /// The option.
-        key: &'static str,
-        /// The value as given.
-        value: String,
-    },
-    /// An option without a value.
-    #[error("`{key}=` has no value; give one or leave the option out")]
-    Empty {
-        /// The option.
-        key: &'static str,
-    },
-    /// An option that has no effect on this kind of target.
-    #[error("`{key}=` does not apply to {place}: {reason}; leave it out")]
-    NotForThis {
-        /// The option.
-        key: &'static str,
-        /// The file system, or "a directory".
-        place: String,
-        /// Why.
-        reason: &'static str,
-    },
-    /// An option for mkfs or mount that names another device or file.
-    #[error(
-        "`{key}=` must not name another device or file, as `{word}` does, because fsprism formats \
-        and mounts only its own image or the device named with device=; leave it out"
-    )]
-    NamesADevice {
-        /// The option.
-        key: &'static str,
-        /// The word that does.
-        word: String,
-    },
-    /// A label that reports could not show.
-    #[error(
-        "`{label}` cannot be a label; use letters, digits and _ + - . (in `{target}`), or put ./ \
-         before a path that contains an equals sign"
-    )]
-    BadLabel {
-        /// The label as given.
-        label: String,
-        /// The target's text.
-        target: String,
-    },
-    /// Two targets with the same label.
-    #[error("two targets are labelled `{label}`; put a label before one of them: `other={target}`")]
-    DuplicateLabel {
-        /// The label.
-        label: String,
-        /// The second target, without a label.
-        target: String,
-    },
 }
 
 /// Parses a size: a whole number of bytes, or of the powers of 1024 denoted by k, m, g and t.
@@ -326,7 +199,11 @@ impl FromStr for TargetSpec {
                 }
             }
         };
-        let called = if is_called_as_library(&location) { BY_LIBRARY } else { "" };
+        let called = match &location {
+            Location::Scratch(scratch) if scratch.door == Some(ArenaDoor::Preload) => BY_EXEC,
+            _ if is_called_as_library(&location) => BY_LIBRARY,
+            _ => "",
+        };
         let label = match label {
             Some(label) => label.to_owned(),
             None => labels::for_nameless(&location, text).unwrap_or_else(|| text.to_owned()),
@@ -459,6 +336,8 @@ mod tests {
         assert_eq!(label("densefs"), "densefs (by library call)");
         assert_eq!(label("dense=densefs:size=64m"), "dense (by library call)");
         assert_eq!(label("densefs:size=64m"), "densefs:size=64m (by library call)");
+        assert_eq!(label("densefs:door=preload"), "densefs:door=preload (by densefs exec)");
+        assert_eq!(label("dense=densefs:door=library"), "dense (by library call)");
         assert_eq!(label("tmpfs"), "tmpfs");
     }
 

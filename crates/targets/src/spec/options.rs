@@ -4,7 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::spec::device_words::{has_name, names_a_device};
-use crate::spec::{Conditions, Location, ScratchSpec, SpecError, TargetSpec, parse_size};
+use crate::spec::option_key::OptionKey;
+use crate::spec::{
+    ArenaDoor, Conditions, Location, ScratchSpec, SpecError, TargetSpec, parse_size,
+};
 use file_system::{FileSystem, Storage};
 use textual::nearest;
 
@@ -15,81 +18,9 @@ const ROUNDS_MAX: u32 = 1000;
 /// them in advance.
 const SPARSE: &str = "sparse";
 const ALLOCATED: &str = "allocated";
-
-/// A key that a target's text may contain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OptionKey {
-    Size,
-    Image,
-    Mkfs,
-    Mount,
-    Device,
-    Memory,
-    ReadBps,
-    WriteBps,
-    ReadIops,
-    WriteIops,
-    ReadAhead,
-    FillOutcome,
-    Aged,
-    Fill,
-}
-
-impl OptionKey {
-    const ALL: [Self; 14] = [
-        Self::Size,
-        Self::Image,
-        Self::Mkfs,
-        Self::Mount,
-        Self::Device,
-        Self::Memory,
-        Self::ReadBps,
-        Self::WriteBps,
-        Self::ReadIops,
-        Self::WriteIops,
-        Self::ReadAhead,
-        Self::FillOutcome,
-        Self::Aged,
-        Self::Fill,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Size => "size",
-            Self::Image => "image",
-            Self::Mkfs => "mkfs",
-            Self::Mount => "mount",
-            Self::Device => "device",
-            Self::Memory => "memory",
-            Self::ReadBps => "read_bps",
-            Self::WriteBps => "write_bps",
-            Self::ReadIops => "read_iops",
-            Self::WriteIops => "write_iops",
-            Self::ReadAhead => "read_ahead",
-            Self::FillOutcome => "filled",
-            Self::Aged => "aged",
-            Self::Fill => "fill",
-        }
-    }
-
-    /// The key that `text` begins with, if it is followed by an equals sign.
-    pub(crate) fn at_start_of(text: &str) -> Option<Self> {
-        let (name, _) = text.split_once('=')?;
-        Self::ALL.into_iter().find(|key| key.name() == name)
-    }
-
-    fn value_may_hold_commas(self) -> bool {
-        matches!(self, Self::Mkfs | Self::Mount)
-    }
-
-    fn throttles_a_device(self) -> bool {
-        matches!(self, Self::ReadBps | Self::WriteBps | Self::ReadIops | Self::WriteIops)
-    }
-
-    fn is_condition(self) -> bool {
-        self == Self::Memory || self.throttles_a_device()
-    }
-}
+/// Values of `door=`.
+const DOORS: [(&str, ArenaDoor); 2] =
+    [("library", ArenaDoor::Library), ("preload", ArenaDoor::Preload)];
 
 /// Keys with their values, in the order given, without repetitions.
 #[derive(Debug, Default)]
@@ -154,6 +85,8 @@ impl TargetOptions {
             add(OptionKey::FillOutcome, share(scratch.filled_percent));
             add(OptionKey::Aged, scratch.aged_rounds.map(|rounds| rounds.to_string()));
             add(OptionKey::Fill, share(scratch.fill_percent));
+            let door = scratch.door.and_then(|door| DOORS.iter().find(|(_, one)| *one == door));
+            add(OptionKey::Door, door.map(|(name, _)| (*name).to_owned()));
         }
         add(OptionKey::Memory, number(memory_bytes));
         add(OptionKey::ReadBps, number(read_bps));
@@ -168,7 +101,8 @@ impl TargetOptions {
         if file_system.is_called_as_library() {
             let reason = "a library keeps its files in shared memory, with nothing to format, \
                           mount or limit";
-            self.refuse(|key| key != OptionKey::Size, file_system.name, reason)?;
+            let useful = [OptionKey::Size, OptionKey::Door];
+            self.refuse(|key| !useful.contains(&key), file_system.name, reason)?;
         } else if file_system.lives_in_memory() {
             let reason = "it has no device and is not formatted";
             let useless = |key: OptionKey| {
@@ -184,6 +118,10 @@ impl TargetOptions {
             self.refuse(ages, file_system.name, reason)?;
             let reason = "it has no device on which the free space would lie elsewhere";
             self.refuse(|key| key == OptionKey::FillOutcome, file_system.name, reason)?;
+        }
+        if !file_system.is_called_as_library() {
+            let reason = "it is reached by system calls";
+            self.refuse(|key| key == OptionKey::Door, file_system.name, reason)?;
         }
         if file_system.storage == (Storage::Memory { size_option: None }) {
             let reason = "it takes no size limit (tmpfs does)";
@@ -212,6 +150,7 @@ impl TargetOptions {
             aged_rounds: self.rounds()?,
             fill_percent: self.share(OptionKey::Fill)?,
             filled_percent: self.share(OptionKey::FillOutcome)?,
+            door: self.door()?,
         })
     }
 
@@ -282,6 +221,12 @@ impl TargetOptions {
             Some(ALLOCATED) => Ok(true),
             Some(other) => Err(SpecError::BadImage { value: other.to_owned() }),
         }
+    }
+
+    fn door(&self) -> Result<Option<ArenaDoor>, SpecError> {
+        let Some(text) = self.value(OptionKey::Door) else { return Ok(None) };
+        let door = DOORS.iter().find(|(name, _)| *name == text).map(|(_, door)| *door);
+        door.map(Some).ok_or_else(|| SpecError::BadDoor { value: text.to_owned() })
     }
 
     fn rounds(&self) -> Result<Option<u32>, SpecError> {
@@ -461,6 +406,8 @@ mod tests {
             ("ramfs:filled=50%", "`filled=` does not apply to ramfs"),
             ("densefs:filled=50%", "`filled=` does not apply to densefs"),
             ("/mnt:filled=50%", "`filled=` does not apply to a directory"),
+            ("ext4:door=preload", "`door=` does not apply to ext4: it is reached by system calls"),
+            ("densefs:door=mount", "`door=mount` is not a known way in: write `door=library` or"),
             ("tmpfs:aged=1", "`aged=` does not apply to tmpfs"),
             ("/mnt:aged=1", "`aged=` does not apply to a directory"),
             ("a b=ext4", "`a b` cannot be a label"),

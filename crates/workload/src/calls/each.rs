@@ -19,8 +19,8 @@ use super::library::{Library, LibraryDescriptor, base, errno, library_flags};
 use super::{FILE_MODE, Kernel};
 use crate::names::EntryName;
 
-const READING: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
-const CREATING: OFlags =
+pub(super) const READING: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
+pub(super) const CREATING: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::CLOEXEC);
 const FILE_BITS: u32 = FILE_MODE.bits();
 const REGULAR: u32 = FileType::RegularFile.as_raw_mode() | FILE_BITS;

@@ -1,11 +1,12 @@
-//! The calls that operations make: to the kernel, or to a library whose files are in memory that
-//! this process has mapped.
+//! The calls that operations make: to the kernel, to a library whose files are in memory that this
+//! process has mapped, or to functions of the C library, which another library may serve.
 //!
 //! Steps that work with either are generic over [`Calls`] and compiled for each, so that only the
 //! system call or the library function runs between the two clock readings. Everything else (other
 //! I/O paths, direct I/O, access to the underlying device) exists for the kernel only.
 
 mod each;
+mod functions;
 mod library;
 mod whole;
 
@@ -16,6 +17,7 @@ use densefs_process::DenseFs;
 use rustix::fs::Mode;
 
 pub(crate) use each::Calls;
+pub(crate) use functions::Functions;
 pub(crate) use library::Library;
 pub(crate) use whole::{append_whole, finish, read_on, read_whole, write_on, write_whole};
 

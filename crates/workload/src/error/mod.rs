@@ -33,6 +33,9 @@ fn advice(source: &io::Error) -> &'static str {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
+    /// The processor's counters could not be read.
+    #[error(transparent)]
+    Counters(#[from] measure::CountersError),
     /// A worker process returned no result.
     #[error("a worker process failed: {message}")]
     Worker {

@@ -143,6 +143,14 @@ impl FileSet {
         Self::create_by(&ReachedBy::BySystemCalls, root, spec, seed, stop)
     }
 
+    /// A file set that another process has made with this specification and seed, and that this
+    /// one sees below `root`.
+    #[must_use]
+    pub fn seen_at(root: &Path, spec: &FileSetSpec, seed: u64) -> Self {
+        let (reached, root) = (ReachedBy::BySystemCalls, root.to_path_buf());
+        Self { reached, root, spec: *spec, seed }
+    }
+
     /// Like [`FileSet::create`], with the given kind of access.
     ///
     /// # Errors
@@ -180,6 +188,12 @@ impl FileSet {
     #[must_use]
     pub fn spec(&self) -> &FileSetSpec {
         &self.spec
+    }
+
+    /// What its content was drawn from.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Count and size of the files of a role.

@@ -25,6 +25,7 @@ use crate::error::{EngineError, WorkloadError};
 use crate::file_set::FileSet;
 
 pub use course::{Course, Stretch};
+pub use interleaved::interleave_by_functions;
 pub use outcome::{Outcome, ThreadOutcome};
 pub use prepare::{prepare, prepare_on_device};
 pub use thread_loop::ThreadLoop;

@@ -7,6 +7,7 @@ mod direct;
 mod failures;
 mod file_sets;
 mod flags;
+mod functions;
 mod library;
 mod mixes;
 mod names;

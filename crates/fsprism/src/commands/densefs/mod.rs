@@ -15,7 +15,7 @@ use signal_hook::iterator::Signals;
 use textual::{Columns, plain_text};
 
 use crate::arguments::densefs::{
-    DensefsCommand, DensefsOptions, MkfsOptions, MountOptions, TransferOptions,
+    DensefsCommand, DensefsOptions, MkfsOptions, MountOptions, RoundsOptions, TransferOptions,
 };
 use crate::exit::{OrInputError, Outcome};
 use crate::output;
@@ -35,7 +35,16 @@ pub(crate) fn densefs(command: &DensefsCommand) -> anyhow::Result<Outcome> {
         DensefsCommand::Trim(options) => trim(options),
         DensefsCommand::Import(options) => import(options),
         DensefsCommand::Export(options) => export(options),
+        DensefsCommand::Rounds(options) => rounds(options),
     }
+}
+
+/// What a run of the suite pollution has executed where `DenseFS` is reached as programs do.
+fn rounds(options: &RoundsOptions) -> anyhow::Result<Outcome> {
+    let done = suites::pollution::rounds(&options.job);
+    let answer = done.map_err(|why| anyhow::anyhow!("{why}")).or_input_error()?;
+    output::print(&answer)?;
+    Ok(Outcome::Success)
 }
 
 fn mkfs(options: &MkfsOptions) -> anyhow::Result<Outcome> {

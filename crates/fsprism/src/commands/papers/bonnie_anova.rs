@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ::reproduce::bonnie_anova::{self, NamedRun};
-use record::{BonnieOptions, BonniePhaseOrder, ClassicOptions, Run};
+use record::{BonnieOptions, BonniePhaseOrder, Run, SuiteOptions};
 use suites::classic::bonnie;
 use suites::classic::bonnie_anova::TARGETS;
 
@@ -64,7 +64,7 @@ fn whole(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     }
     let usual = bonnie::published();
     let size_bytes = options.size.unwrap_or(usual.size_bytes);
-    let classic = ClassicOptions::Bonnie(BonnieOptions { size_bytes, ..usual }.into());
+    let classic = SuiteOptions::Bonnie(BonnieOptions { size_bytes, ..usual }.into());
     let (suite, earlier) = (bonnie_anova::SUITE, options.run.as_ref());
     let measured = measure_or_read(suite, suite, Some(&classic), &TARGETS, &how, earlier)?;
     check_bonnie(&measured.path, &measured.run)?;
@@ -88,7 +88,7 @@ fn published(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
 /// Refuses runs that do not fit the paper's analysis, whose factors are file systems and actions,
 /// on a file of one size and in Bonnie's phase order.
 fn check_bonnie(path: &Path, run: &Run) -> anyhow::Result<()> {
-    let Some(ClassicOptions::Bonnie(bonnie)) = &run.manifest.run.classic else { return Ok(()) };
+    let Some(SuiteOptions::Bonnie(bonnie)) = &run.manifest.run.classic else { return Ok(()) };
     let (why, instead) = if bonnie.by_size().len() > 1 {
         ("has files of several sizes, but the paper uses one", "a single --size")
     } else {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::report::AnalysedRun;
-use record::{ClassicOptions, EndReason, Run, RunDirectory};
+use record::{EndReason, Run, RunDirectory, SuiteOptions};
 use suites::classic::{bonnie, bonnie_anova};
 use textual::plain_path;
 
@@ -52,7 +52,7 @@ impl PaperRun {
 pub(super) fn measure_or_read(
     paper: &str,
     suite: &str,
-    classic: Option<&ClassicOptions>,
+    classic: Option<&SuiteOptions>,
     targets: &[&str],
     measuring: &Measuring,
     earlier: Option<&PathBuf>,

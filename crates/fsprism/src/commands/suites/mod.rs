@@ -14,7 +14,7 @@ pub(crate) mod traffic;
 
 use anyhow::anyhow;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use record::{ClassicOptions, CurvePoint, Dimension};
+use record::{CurvePoint, Dimension, SuiteOptions};
 use serde::Serialize;
 use suites::Suite;
 use suites::classic::bonnie_anova;
@@ -102,30 +102,27 @@ fn with_own_options(suite: Suite) -> Box<dyn Runnable> {
         return Box::new(Timed::with_options::<CustomArguments>(suite, help::CUSTOM_EXAMPLES));
     }
     match &suite.classic {
-        Some(ClassicOptions::SpriteLfs(_)) => Box::new(SpriteLfs(suite)),
-        Some(ClassicOptions::ArrayWalk(_)) => {
+        Some(SuiteOptions::SpriteLfs(_)) => Box::new(SpriteLfs(suite)),
+        Some(SuiteOptions::ArrayWalk(_)) => {
             Box::new(Timed::with_options::<ArrayWalkArguments>(suite, help::ARRAY_WALK_EXAMPLES))
         }
-        Some(ClassicOptions::Bonnie(_)) if suite.name == bonnie_anova::SUITE => {
+        Some(SuiteOptions::Bonnie(_)) if suite.name == bonnie_anova::SUITE => {
             Box::new(Timed::with_options::<BonnieSizes>(suite, help::BONNIE_ANOVA_EXAMPLES))
         }
-        Some(ClassicOptions::Bonnie(_)) => {
+        Some(SuiteOptions::Bonnie(_)) => {
             Box::new(Timed::with_options::<BonnieArguments>(suite, help::BONNIE_EXAMPLES))
         }
-        Some(ClassicOptions::BonnieMetadata(_)) => {
-            Box::new(Timed::with_options::<BonnieMetadataArguments>(
-                suite,
-                help::BONNIE_METADATA_EXAMPLES,
-            ))
-        }
-        Some(ClassicOptions::Pollution(_)) => {
+        Some(SuiteOptions::BonnieMetadata(_)) => Box::new(Timed::with_options::<
+            BonnieMetadataArguments,
+        >(
+            suite, help::BONNIE_METADATA_EXAMPLES
+        )),
+        Some(SuiteOptions::Pollution(_)) => {
             Box::new(Timed::with_options::<PollutionArguments>(suite, help::POLLUTION_EXAMPLES))
         }
-        Some(ClassicOptions::Applications(_)) => Box::new(Timed::with_options::<
-            ApplicationsArguments,
-        >(
-            suite, help::APPLICATIONS_EXAMPLES
-        )),
+        Some(SuiteOptions::Applications(_)) => Box::new(
+            Timed::with_options::<ApplicationsArguments>(suite, help::APPLICATIONS_EXAMPLES),
+        ),
         None => Box::new(Timed::plain(suite)),
     }
 }

@@ -1,7 +1,7 @@
 //! `fsprism run sprite-lfs`: timed like other suites and, on request, also counted in guests.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use record::ClassicOptions;
+use record::SuiteOptions;
 use suites::Suite;
 
 use crate::arguments::footprint::CachesOptions;
@@ -56,7 +56,7 @@ impl Runnable for SpriteLfs {
         let Counting { simulated, kernel } = Counting::from_arg_matches_mut(given)?;
         let is_counted = given.get_flag(CACHE_TRAFFIC);
         let traffic = |asked: &TimedRequest| match &asked.suite.classic {
-            Some(ClassicOptions::SpriteLfs(run)) if is_counted => {
+            Some(SuiteOptions::SpriteLfs(run)) if is_counted => {
                 let kernel = kernel.release.as_deref();
                 Traffic::from_command_line(run, &asked.targets, &simulated.caches, kernel).map(Some)
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use record::{ClassicOptions, EndReason, ReplicateLength, Run, RunDirectory, RunKind};
+use record::{EndReason, ReplicateLength, Run, RunDirectory, RunKind, SuiteOptions};
 use runner::{Ledger, RunError};
 use suites::{OwnOptions, Suite};
 
@@ -23,14 +23,14 @@ use crate::session::{loads, named};
 /// A suite that is timed on targets, and the options of its command.
 pub(crate) struct Timed {
     suite: Suite,
-    own: Option<SuiteOptions>,
+    own: Option<OwnArguments>,
 }
 
 /// Adds options to a command.
 type AddOptions = fn(Command) -> Command;
 
 /// The options that only this suite has.
-struct SuiteOptions {
+struct OwnArguments {
     add: AddOptions,
     shape: fn(Suite, &mut ArgMatches, &[String]) -> anyhow::Result<Suite>,
     examples: &'static str,
@@ -48,7 +48,7 @@ impl Timed {
             let shaped = O::from_arg_matches_mut(given)?.shape(suite, targets);
             shaped.map_err(anyhow::Error::from_boxed).or_input_error()
         };
-        Self { suite, own: Some(SuiteOptions { add: O::augment_args, shape, examples }) }
+        Self { suite, own: Some(OwnArguments { add: O::augment_args, shape, examples }) }
     }
 
     /// Whether the size of files can be chosen. Classic benchmarks have their own sizes.
@@ -277,7 +277,7 @@ fn print(
 pub(crate) fn measure_silently(
     command: &str,
     suite: &str,
-    classic: Option<&ClassicOptions>,
+    classic: Option<&SuiteOptions>,
     choice: Choice<'_>,
     measuring: &Measuring,
 ) -> anyhow::Result<(RunDirectory, EndReason)> {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use record::{
-    BonnieMetadataOptions, BonnieOptions, CellReport, ClassicOptions, CurvePoint, Document, Run,
-    StandardMetric,
+    BonnieMetadataOptions, BonnieOptions, CellReport, CurvePoint, Document, Run, StandardMetric,
+    SuiteOptions,
 };
 use textual::plural;
 
@@ -84,16 +84,16 @@ impl<'a> Figures<'a> {
     /// The figures of a run; `None` if it is a run of something else.
     pub(super) fn from_run(document: &'a Document, run: &'a Run) -> Option<Self> {
         let all_options: Vec<ProgramOptions> = match run.manifest.run.classic.as_ref()? {
-            ClassicOptions::Bonnie(run) => {
+            SuiteOptions::Bonnie(run) => {
                 run.by_size().into_iter().map(ProgramOptions::Bonnie).collect()
             }
-            ClassicOptions::BonnieMetadata(options) => {
+            SuiteOptions::BonnieMetadata(options) => {
                 vec![ProgramOptions::Metadata(options.clone())]
             }
-            ClassicOptions::SpriteLfs(_)
-            | ClassicOptions::ArrayWalk(_)
-            | ClassicOptions::Pollution(_)
-            | ClassicOptions::Applications(_) => return None,
+            SuiteOptions::SpriteLfs(_)
+            | SuiteOptions::ArrayWalk(_)
+            | SuiteOptions::Pollution(_)
+            | SuiteOptions::Applications(_) => return None,
         };
         let gathered = gather(run);
         let row = |label: &'a str, options: &ProgramOptions| {

@@ -1,7 +1,7 @@
 //! Both forms, for hand-made runs and for what the paper prints.
 
 use record::{
-    BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun, ClassicOptions, CurvePoint,
+    BonnieMetadataOptions, BonnieOptions, BonniePhaseOrder, BonnieRun, CurvePoint, SuiteOptions,
 };
 
 use super::*;
@@ -37,7 +37,7 @@ fn with_phase(sample: Sample, name: &str, phase: &str, times: &[f64]) -> Sample 
 
 fn asked_for(mut sample: Sample, run: BonnieRun) -> Sample {
     "bonnie".clone_into(&mut sample.run.manifest.run.suite);
-    sample.run.manifest.run.classic = Some(ClassicOptions::Bonnie(run));
+    sample.run.manifest.run.classic = Some(SuiteOptions::Bonnie(run));
     sample
 }
 
@@ -187,7 +187,7 @@ fn tests_of_files_stand_where_bonnie_plus_plus_has_them() {
     });
     "bonnie-metadata".clone_into(&mut sample.run.manifest.run.suite);
     let options = BonnieMetadataOptions { directories: 1024, files_per_directory: 16 };
-    sample.run.manifest.run.classic = Some(ClassicOptions::BonnieMetadata(options));
+    sample.run.manifest.run.classic = Some(SuiteOptions::BonnieMetadata(options));
     let text = exported(&sample, BonnieForm::Csv).text;
     let fields: Vec<&str> = text.trim_end_matches('\n').split(',').collect();
     assert_eq!(fields.len(), 50, "{text}");

@@ -1,14 +1,16 @@
 //! The largest differences that are real.
 
 use file_system::FileSystem;
-use record::{Better, CellReport, Document, Warning, WarningReport};
+use record::{Better, CellReport, Document, StandardMetric, Warning, WarningReport};
 
-use super::super::ranking::{RankedTarget, Ranking, Slowdown, has_too_few_blocks, relation};
+use super::super::ranking::{
+    RankedTarget, Ranking, Relation, Slowdown, has_too_few_blocks, relation, without_start,
+};
 use super::super::sentence::is_of_volume_size;
 use super::super::story::Story;
 use super::super::text::{HANGING, Page, SENTENCE, Style};
 use super::super::{names, section};
-use crate::units;
+use crate::units::{self, Comparatives};
 use textual::{list, unbroken, wrap};
 
 const SHOWN: usize = 2;
@@ -65,19 +67,20 @@ struct Difference<'a> {
     better: RankedTarget<'a>,
     worse: RankedTarget<'a>,
     slower: Slowdown,
+    /// What is compared of a benchmark, after its title; empty for the benchmark as such.
+    what: &'static str,
     /// What the median says, if that is different.
     story: Option<Story<'a>>,
 }
 
-/// The largest difference of each benchmark.
+/// The largest difference of each benchmark, and of programs that without their start.
 fn differences<'a>(document: &'a Document, targets: &[&str]) -> Vec<Difference<'a>> {
     let cells: Vec<&CellReport> = document
         .cells
         .iter()
         .filter(|cell| targets.contains(&cell.target.as_str()) && cell.baseline.is_none())
         .collect();
-    let largest = |cells: &Vec<&'a CellReport>| {
-        let ranking = Ranking::new(cells);
+    let largest = |ranking: &Ranking<'a>, what, relation: RelationOf| {
         let (&better, others) = ranking.entries.split_first()?;
         if better.metric.better == Better::Neither {
             return None;
@@ -87,12 +90,20 @@ fn differences<'a>(document: &'a Document, targets: &[&str]) -> Vec<Difference<'
             let is_real = found.verdict.is_different();
             let slower = found.slower.filter(|by| is_real && by.low > 1.0)?;
             let story = Story::new(document, better, worse);
-            Some(Difference { better, worse, slower, story })
+            Some(Difference { better, worse, slower, what, story })
         });
         related.max_by(|left, right| left.slower.low.total_cmp(&right.slower.low))
     };
-    section::by_benchmark(&cells).iter().filter_map(largest).collect()
+    let of_benchmark = |cells: &Vec<&'a CellReport>| {
+        let programs = Ranking::of(StandardMetric::WITHOUT_START, cells);
+        let programs = programs.map(|all| largest(&all, ", without the start", without_start));
+        [largest(&Ranking::new(cells), "", relation), programs.flatten()]
+    };
+    section::by_benchmark(&cells).iter().flat_map(of_benchmark).flatten().collect()
 }
+
+/// How the second of two targets compares with the first.
+type RelationOf = fn(&Document, RankedTarget<'_>, RankedTarget<'_>) -> Relation;
 
 impl Difference<'_> {
     fn depends_on_volume_size(&self) -> bool {
@@ -104,7 +115,8 @@ impl Difference<'_> {
     fn sentence(&self) -> String {
         let Slowdown { ratio, low, high } = self.slower;
         let ratio = units::ratio(ratio, low, high);
-        let (worse, _) = units::comparatives(&self.better.metric.unit, self.better.metric.better);
+        let metric = self.better.metric;
+        let words = Comparatives::new(&metric.name, &metric.unit, metric.better);
         let [one, other] = [self.worse, self.better].map(|entry| names::label(&entry.cell.target));
         let is_stall = |report: &WarningReport| matches!(report.warning, Warning::Stalls { .. });
         let has_stalls = self.worse.cell.warnings.iter().any(is_stall);
@@ -114,8 +126,10 @@ impl Difference<'_> {
             [] => String::new(),
             notes => format!(" ({})", notes.join("; ")),
         };
+        let one = words.subject(&one);
         let ratio = unbroken(&format!("{one} {} {}", ratio.value, ratio.interval));
-        format!("{}: {ratio} {worse} than {other}{notes}", self.better.cell.title)
+        let (title, what, worse) = (&self.better.cell.title, self.what, words.worse);
+        format!("{title}{what}: {ratio} {worse} than {other}{notes}")
     }
 }
 
