@@ -24,7 +24,7 @@ pub use measured::{
     Clock, DifferenceRow, EffectRow, Estimate, Outcome, RateRow, RunAnalysis, ShareRow, SourceRow,
     Statement,
 };
-pub use raw::RawRow;
+pub use published::RawRow;
 
 /// The suite whose runs are reproduced here.
 pub const SUITE: &str = "bonnie-anova";
@@ -111,7 +111,7 @@ pub fn reproduce(
     let tables = tables::all(&analysis)?;
     Ok(Reproduction {
         paper: "Rondinelli, File Systems Performance Analysis (Bonnie, analysis of variance)",
-        raw: raw::rows(),
+        raw: published::RAW.to_vec(),
         findings: findings(&analysis, &tables)?,
         measured: measured.map(|run| RunAnalysis::new(run, Clock::Time, &analysis)),
         counted: counted.map(|run| RunAnalysis::new(run, Clock::Instructions, &analysis)),

@@ -1,6 +1,8 @@
 //! The numbers in the paper, exactly as printed: Rondinelli, "File Systems Performance Analysis",
 //! section 3. Rates are in kB/s, measured with Bonnie on a file of 320 MB.
 
+use serde::Serialize;
+
 use crate::item::Printed;
 
 /// The levels of the factor "file system".
@@ -17,46 +19,67 @@ pub(super) const RATES: [[f64; 3]; 5] = [
     [7601.0, 7172.0, 5030.0],
 ];
 
-/// Section 2.2, for each file system and size in MB: for each action kB/s and percent of the
-/// processor, and seeks per second with their percent.
-pub(super) const RAW: [[(u32, [[f64; 2]; 5], [f64; 2]); 2]; 3] = [
-    [
-        (
-            256,
-            [[2843.0, 98.3], [8162.0, 89.3], [3352.0, 58.2], [2615.0, 98.1], [7584.0, 96.4]],
-            [75.5, 12.3],
-        ),
-        (
-            320,
-            [[2876.0, 98.8], [8002.0, 88.8], [3321.0, 57.1], [2629.0, 97.6], [7601.0, 96.2]],
-            [72.9, 11.4],
-        ),
-    ],
-    [
-        (
-            256,
-            [[2616.0, 90.6], [6199.0, 77.1], [2810.0, 75.2], [2527.0, 97.6], [7150.0, 99.2]],
-            [77.8, 13.6],
-        ),
-        (
-            320,
-            [[2607.0, 90.6], [6208.0, 78.1], [2812.0, 73.6], [2529.0, 97.5], [7172.0, 98.0]],
-            [72.2, 15.5],
-        ),
-    ],
-    [
-        (
-            256,
-            [[2317.0, 75.4], [3938.0, 40.7], [1890.0, 76.2], [2399.0, 88.7], [5659.0, 71.3]],
-            [70.8, 76.1],
-        ),
-        (
-            320,
-            [[2325.0, 73.9], [3781.0, 36.9], [1779.0, 79.6], [2407.0, 88.6], [5030.0, 62.4]],
-            [60.0, 81.5],
-        ),
-    ],
+/// One execution of Bonnie: on a file system, on a file of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RawRow {
+    /// The file system.
+    pub file_system: &'static str,
+    /// Size of the file in MB.
+    pub file_mb: u32,
+    /// For each action, kB per second and percent of the processor.
+    pub actions: [[f64; 2]; 5],
+    /// Seeks per second, and percent of the processor.
+    pub seeks: [f64; 2],
+}
+
+/// Section 2.2: what Bonnie printed, two sizes for each file system.
+pub(super) const RAW: [RawRow; 6] = [
+    row(
+        "ext2",
+        256,
+        [[2843.0, 98.3], [8162.0, 89.3], [3352.0, 58.2], [2615.0, 98.1], [7584.0, 96.4]],
+        [75.5, 12.3],
+    ),
+    row(
+        "ext2",
+        320,
+        [[2876.0, 98.8], [8002.0, 88.8], [3321.0, 57.1], [2629.0, 97.6], [7601.0, 96.2]],
+        [72.9, 11.4],
+    ),
+    row(
+        "FAT16",
+        256,
+        [[2616.0, 90.6], [6199.0, 77.1], [2810.0, 75.2], [2527.0, 97.6], [7150.0, 99.2]],
+        [77.8, 13.6],
+    ),
+    row(
+        "FAT16",
+        320,
+        [[2607.0, 90.6], [6208.0, 78.1], [2812.0, 73.6], [2529.0, 97.5], [7172.0, 98.0]],
+        [72.2, 15.5],
+    ),
+    row(
+        "FAT32",
+        256,
+        [[2317.0, 75.4], [3938.0, 40.7], [1890.0, 76.2], [2399.0, 88.7], [5659.0, 71.3]],
+        [70.8, 76.1],
+    ),
+    row(
+        "FAT32",
+        320,
+        [[2325.0, 73.9], [3781.0, 36.9], [1779.0, 79.6], [2407.0, 88.6], [5030.0, 62.4]],
+        [60.0, 81.5],
+    ),
 ];
+
+const fn row(
+    file_system: &'static str,
+    file_mb: u32,
+    actions: [[f64; 2]; 5],
+    seeks: [f64; 2],
+) -> RawRow {
+    RawRow { file_system, file_mb, actions, seeks }
+}
 
 /// Table "Computation of effects": for each action, its sum, mean and effect.
 pub(super) const ROWS: [[Printed; 3]; 5] = [

@@ -1,9 +1,8 @@
 //! Section 2.2: what Bonnie printed, beside what the paper goes on to analyse.
 
-use serde::Serialize;
 use textual::Columns;
 
-use super::published::{ACTIONS, FILE_SYSTEMS, RATES, RAW};
+use super::published::{ACTIONS, RATES, RAW, RawRow};
 use super::{Finding, PaperTable};
 use crate::item::{Item, Printed};
 
@@ -15,33 +14,11 @@ const ANALYSED_MB: u32 = 320;
 const SEEKS: f64 = 30.0;
 
 /// What it printed for input per character on FAT32.
-pub(super) const PRINTED: f64 = RAW[2][1].1[3][0];
-
-/// One execution of Bonnie: on a file system, on a file of one size.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct RawRow {
-    /// The file system.
-    pub file_system: &'static str,
-    /// Size of the file in MB.
-    pub file_mb: u32,
-    /// For each action, kB per second and percent of the processor.
-    pub actions: [[f64; 2]; 5],
-    /// Seeks per second, and percent of the processor.
-    pub seeks: [f64; 2],
-}
-
-/// The executions that the paper prints.
-pub(super) fn rows() -> Vec<RawRow> {
-    let rows = FILE_SYSTEMS.into_iter().zip(RAW);
-    rows.flat_map(|(file_system, sizes)| {
-        sizes.map(|(file_mb, actions, seeks)| RawRow { file_system, file_mb, actions, seeks })
-    })
-    .collect()
-}
+pub(super) const PRINTED: f64 = RAW[5].actions[3][0];
 
 /// The rates that the paper analyses, beside those that Bonnie printed.
 pub(super) fn table() -> PaperTable {
-    let analysed = rows().into_iter().filter(|row| row.file_mb == ANALYSED_MB);
+    let analysed = RAW.into_iter().filter(|row| row.file_mb == ANALYSED_MB);
     let items = analysed.enumerate().flat_map(|(place, row)| {
         let of = row.actions.into_iter().zip(ACTIONS).zip(RATES);
         of.map(move |(([rate, _], action), rates)| {
@@ -55,9 +32,8 @@ pub(super) fn table() -> PaperTable {
 
 /// What differs between both sizes of the file, and what seeks show.
 pub(super) fn findings() -> Vec<Finding> {
-    let rows = rows();
     let (mut far, mut largest) = (0, (0.0, String::new()));
-    for pair in rows.chunks_exact(2) {
+    for pair in RAW.chunks_exact(2) {
         for (action, ([small, _], [large, _])) in
             ACTIONS.iter().zip(pair[0].actions.iter().zip(&pair[1].actions))
         {
@@ -78,7 +54,7 @@ pub(super) fn findings() -> Vec<Finding> {
             largest.0, largest.1
         ),
     };
-    let all = || rows.iter().map(|row| row.seeks[0]);
+    let all = || RAW.iter().map(|row| row.seeks[0]);
     let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let seeks = Finding {
         what: "seeks are twice what Bonnie's axiom says".to_owned(),

@@ -375,12 +375,10 @@ fn are_counted(live: &LiveTarget) -> bool {
 
 /// Why there are no rounds. Others may use the processor's counters, which is no fault.
 fn no_rounds(error: &EngineError) -> Failure {
-    match error {
-        EngineError::Counters(why @ CountersError::Taken) => {
-            Failure::Disturbed { why: why.to_string(), evidence: Box::default() }
-        }
-        _ => failed(error),
+    if let EngineError::Counters(why @ CountersError::Taken) = error {
+        return Failure::Disturbed { why: why.to_string(), evidence: Box::default() };
     }
+    failed(error)
 }
 
 impl Polluted {

@@ -202,7 +202,7 @@ impl FromStr for TargetSpec {
         let called = match &location {
             Location::Scratch(scratch) if scratch.door == Some(ArenaDoor::Preload) => BY_EXEC,
             _ if is_called_as_library(&location) => BY_LIBRARY,
-            _ => "",
+            Location::Directory(_) | Location::Scratch(_) => "",
         };
         let label = match label {
             Some(label) => label.to_owned(),
