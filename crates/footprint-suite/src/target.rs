@@ -134,6 +134,21 @@ impl GuestTarget {
         }
     }
 
+    /// Parses a target that programs in the guest are to use; DenseFS by a library that they load.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], and if it has a layout, which only its module has.
+    pub fn parse_for_programs(text: &str) -> Result<Self, TargetRefusal> {
+        let target = Self::parse(text)?;
+        match target.layout {
+            Some(_) => {
+                let why = "programs reach DenseFS by a library, which has no layouts: leave it out";
+                Err(TargetRefusal::Layout { text: text.to_owned(), why: why.to_owned() })
+            }
+            None => Ok(target),
+        }
+    }
+
     /// Whether it is DenseFS, which a guest has by a module of the lab's.
     #[must_use]
     pub fn needs_module(&self) -> bool {
