@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use file_system::Storage;
 use lab::inside;
 use serde::de::DeserializeOwned;
 use targets::{Location, TargetSpec};
@@ -77,12 +78,21 @@ fn run() -> Result<(), String> {
 /// Executes a whole program, and hands back what is needed to tell apart whose code is executed.
 fn run_application() -> Result<(), String> {
     let job: ApplicationJob = job_in(APPLICATION_JOB)?;
-    load(&job.target)?;
+    if !is_in_arena(&job.target)? {
+        load(&job.target)?;
+    }
     let outcome = application::perform(&job);
     let outcome = serde_json::to_vec(&outcome).map_err(|error| error.to_string())?;
     let symbols = fs::read("/proc/kallsyms").unwrap_or_default();
     let files = [write_file(OUTCOME, &outcome)?, write_file(SYMBOLS, &symbols)?];
     inside::hand_back(&files, Ok(())).map_err(|error| error.to_string())
+}
+
+/// Whether programs reach a target by a library, which needs no module.
+fn is_in_arena(target: &str) -> Result<bool, String> {
+    let spec: TargetSpec = target.parse().map_err(|error| format!("{error}"))?;
+    let Location::Scratch(scratch) = spec.location else { return Ok(false) };
+    Ok(scratch.file_system.storage == Storage::Arena)
 }
 
 fn job_in<T: DeserializeOwned>(path: &str) -> Result<T, String> {

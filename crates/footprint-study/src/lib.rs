@@ -5,7 +5,8 @@
 //! coarse-grained stacks. A [`Studied`] is one trace with its description, of which the most
 //! typical repetition of each operation is kept whole: the lines it touched, and how simulated
 //! caches fared. [`polluted`] puts code of a program between the operations of a trace, and counts
-//! what it misses. [`owners`] tells apart whose code misses while a program runs. [`caches_of_run`] says which caches are simulated.
+//! what it misses. [`owners`] tells apart whose code misses while a program runs.
+//! [`caches_of_run`] says which caches are simulated.
 
 #![forbid(unsafe_code)]
 

@@ -2,19 +2,20 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use caches::Hierarchy;
 use footprint::owners::{Mapped, MappedNames, OwnerFigures};
 use footprint::trace::{Completeness, FunctionId, Names, Region};
 use footprint_guest::application::{ApplicationJob, ApplicationOutcome};
 use footprint_guest::inside;
-use footprint_study::owners;
+use footprint_study::{EXTENSION, owners};
 use footprint_symbols::kallsyms::Kallsyms;
 use footprint_symbols::symbol::SymbolTable;
 use footprint_trace::attachments;
 use footprint_trace::marked::PhasePosition;
 
+use crate::several::for_each;
 use crate::trace::file_error;
 use crate::{GuestTarget, Tracer, TracingError};
 
@@ -45,26 +46,41 @@ pub struct ApplicationTraced {
     pub start: OwnerFigures,
     /// The program on the tree.
     pub whole: OwnerFigures,
-    /// Bytes of the trace.
-    pub trace_bytes: u64,
+}
+
+/// A program on a target, and what came of it.
+#[derive(Debug)]
+pub struct ApplicationResult {
+    /// The target.
+    pub target: GuestTarget,
+    /// What was executed.
+    pub plan: ApplicationPlan,
+    /// What was traced, or why nothing was.
+    pub traced: Result<ApplicationTraced, TracingError>,
 }
 
 impl Tracer {
-    /// Executes a program on the target in a guest, and counts what it executes and misses. There
-    /// must be no file at `trace`, and none is left there.
-    ///
-    /// # Errors
-    /// If the guest fails or cannot make the target, or the trace is incomplete.
-    pub fn application(
+    /// Executes programs on targets, each in a guest of its own, and counts what they execute and
+    /// miss. Traces are kept in `directory`, which is empty, until they have been counted. Calls
+    /// `on_traced` for each one that is done, with the time it took.
+    pub fn applications(
         &self,
-        target: &GuestTarget,
-        plan: &ApplicationPlan,
+        all: Vec<(GuestTarget, ApplicationPlan)>,
         caches: &Hierarchy,
-        trace: &Path,
-    ) -> Result<ApplicationTraced, TracingError> {
-        let traced = self.trace_application(target, plan, caches, trace);
-        let _is_missing = fs::remove_file(trace);
-        traced
+        directory: &Path,
+        on_traced: &(dyn Fn(&str, &str, Duration) + Sync),
+    ) -> Vec<ApplicationResult> {
+        let numbered: Vec<_> = all.into_iter().enumerate().collect();
+        for_each(numbered, |(number, (target, plan))| {
+            let begun = Instant::now();
+            let trace = directory.join(format!("{number}.{EXTENSION}"));
+            let traced = self.trace_application(&target, &plan, caches, &trace);
+            let _is_missing = fs::remove_file(trace);
+            if traced.is_ok() {
+                on_traced(&plan.program, &target.spec.label, begun.elapsed());
+            }
+            ApplicationResult { target, plan, traced }
+        })
     }
 
     fn trace_application(
@@ -98,7 +114,6 @@ impl Tracer {
         if let Some(why) = &outcome.failed {
             return Err(TracingError::Target(why.clone()));
         }
-        let trace_bytes = fs::metadata(trace).map_err(file_error(trace))?.len();
         if attachments::end_early(trace)? {
             return Err(TracingError::Cut { path: trace.to_owned(), cut: None });
         }
@@ -112,7 +127,7 @@ impl Tracer {
             found.ok_or(TracingError::Cut { path: trace.to_owned(), cut: None })
         };
         let (start, whole) = (of(PhasePosition::First)?, of(PhasePosition::Later)?);
-        Ok(ApplicationTraced { outcome, start, whole, trace_bytes })
+        Ok(ApplicationTraced { outcome, start, whole })
     }
 }
 

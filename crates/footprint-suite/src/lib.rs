@@ -17,7 +17,7 @@ mod several;
 mod target;
 mod trace;
 
-pub use application::{ApplicationPlan, ApplicationTraced};
+pub use application::{ApplicationPlan, ApplicationResult, ApplicationTraced};
 pub use cells::{SUITE, TracingPlan};
 use cells::{cells, lines};
 pub use error::{ProgramRefusal, TracingError};

@@ -134,19 +134,18 @@ impl GuestTarget {
         }
     }
 
-    /// Parses a target that programs in the guest are to use; DenseFS by a library that they load.
+    /// Parses targets that programs in the guest are to use; DenseFS by a library that they load.
     ///
     /// # Errors
-    /// As [`Self::parse`], and if it has a layout, which only its module has.
-    pub fn parse_for_programs(text: &str) -> Result<Self, TargetRefusal> {
-        let target = Self::parse(text)?;
-        match target.layout {
-            Some(_) => {
-                let why = "programs reach DenseFS by a library, which has no layouts: leave it out";
-                Err(TargetRefusal::Layout { text: text.to_owned(), why: why.to_owned() })
-            }
-            None => Ok(target),
+    /// As [`Self::parse_all`], and if one has a layout, which only DenseFS' module has.
+    pub fn parse_for_programs(texts: &[String]) -> Result<Vec<Self>, TargetRefusal> {
+        let targets = Self::parse_all(texts)?;
+        if let Some(target) = targets.iter().find(|target| target.layout.is_some()) {
+            let why = "programs reach DenseFS by a library, which has no layouts: leave it out";
+            let (text, why) = (target.specification(), why.to_owned());
+            return Err(TargetRefusal::Layout { text, why });
         }
+        Ok(targets)
     }
 
     /// Whether it is DenseFS, which a guest has by a module of the lab's.
@@ -297,6 +296,10 @@ mod tests {
         }
         assert!(refusal("densefs:layout=dense").contains("choose from plain"));
         assert!(refusal("ext4:layout=plain").contains("leave it out"));
+        let of_programs = |text: &str| GuestTarget::parse_for_programs(&[text.to_owned()]);
+        assert!(of_programs("densefs").is_ok());
+        let why = of_programs("densefs:layout=plain").expect_err("it has none").to_string();
+        assert!(why.contains("has no layouts"), "{why}");
     }
 
     #[test]

@@ -18,20 +18,21 @@ const SELF: &str = "/init";
 const MARKED: &str = "/tmp/fsprism-marked";
 /// Where programs see an arena.
 const SEEN: &str = "/tmp/seen";
-/// What programs write to.
-const ANSWER: &str = "/tmp/answer";
+/// What traced programs write to: it takes everything, in the fewest instructions. Programs know
+/// `/dev/null`, and do less if they write there.
+const SINK: &str = "/dev/zero";
 
 /// How programs reach a target.
 #[derive(Debug)]
-pub(super) enum Door {
+pub(super) enum WayIn {
     /// By system calls, at its path.
     Kernel,
     /// In an arena, by `fsprism densefs exec`.
     Exec { arena: PathBuf },
 }
 
-impl Door {
-    /// The door to a target.
+impl WayIn {
+    /// The way in to a target.
     pub(super) fn to(target: &Target) -> io::Result<Self> {
         symlink(SELF, MARKED)?;
         if target.library().is_none() {
@@ -70,7 +71,7 @@ impl Door {
 /// A program, and what it is executed on.
 #[derive(Debug)]
 pub(super) struct Execution<'a> {
-    pub(super) door: &'a Door,
+    pub(super) way_in: &'a WayIn,
     pub(super) program: &'a str,
     pub(super) arguments: Vec<String>,
 }
@@ -78,7 +79,7 @@ pub(super) struct Execution<'a> {
 impl Execution<'_> {
     /// Executes it, and returns what it wrote.
     pub(super) fn answer(&self) -> Result<Vec<u8>, String> {
-        let mut command = self.door.command(OsStr::new(self.program));
+        let mut command = self.way_in.command(OsStr::new(self.program));
         command.args(&self.arguments);
         let output = command.output().map_err(|error| format!("{}: {error}", self.program))?;
         if output.status.success() {
@@ -91,7 +92,7 @@ impl Execution<'_> {
 
     /// Starts it, writing to `out`.
     pub(super) fn start(&self, out: Stdio) -> Result<Child, String> {
-        let mut command = self.door.command(OsStr::new(self.program));
+        let mut command = self.way_in.command(OsStr::new(self.program));
         command.args(&self.arguments).stdout(out).stderr(Stdio::null());
         command.spawn().map_err(|error| format!("{}: {error}", self.program))
     }
@@ -100,9 +101,9 @@ impl Execution<'_> {
     /// status.
     pub(super) fn trace(&self, position: PhasePosition) -> Result<(), String> {
         let said = |error: io::Error| format!("{}: {error}", self.program);
-        let mut command = self.door.command(OsStr::new(MARKED));
+        let mut command = self.way_in.command(OsStr::new(MARKED));
         command.arg(name(position)).arg(self.program).args(&self.arguments);
-        command.stdout(File::create(ANSWER).map_err(said)?).stderr(Stdio::null());
+        command.stdout(File::options().write(true).open(SINK).map_err(said)?).stderr(Stdio::null());
         let mut child = command.spawn().map_err(said)?;
         let status = child.wait();
         marked::end(position);

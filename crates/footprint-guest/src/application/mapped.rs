@@ -49,13 +49,13 @@ fn when_it_writes(child: &mut Child) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::execution::Door;
+    use super::super::execution::WayIn;
     use super::*;
 
     #[test]
     fn what_is_mapped_is_seen_when_a_program_writes() {
         let execution = |script: &str| Execution {
-            door: &Door::Kernel,
+            way_in: &WayIn::Kernel,
             program: "/bin/sh",
             arguments: vec!["-c".to_owned(), script.to_owned()],
         };

@@ -2,134 +2,18 @@
 //!
 //! The program begins with a mark and ends with one: a process of ours executes the first and
 //! becomes the program, and its parent executes the second when the program has ended. Meanwhile
-//! the parent only waits, as the program writes to a file. The program is executed in this way on
+//! the parent only waits, as the program writes to a device. The program is executed in this way on
 //! an empty directory, and then on the tree: the difference is what the tree takes.
 //!
 //! Before that, it is executed twice on the tree. The first time reads everything into memory; the
-//! second time shows what is mapped into it ([`mapped`]). Addresses are not randomised in a guest,
+//! second time shows what is mapped into it (`mapped`). Addresses are not randomised in a guest,
 //! so this is also where things are when it is traced.
 
 mod execution;
+mod job;
 mod mapped;
+mod perform;
 
-use std::ffi::CStr;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-
-use footprint_trace::marked::PhasePosition;
-use rustix::mount::{MountFlags, mount};
-use serde::{Deserialize, Serialize};
-use targets::{Surroundings, Target, TargetFacts, TargetSpec, Workshop};
-use workload::{FileSet, FileSetSpec, ReachedBy, SourceTree};
-
-use execution::{Door, Execution};
 pub use execution::{is_marked_start, start_marked};
-
-use crate::DEVICE;
-
-/// What stands for the directory in the arguments of a program.
-pub const DIRECTORY: &str = "{}";
-
-/// The seed of the tree, always the same: two traces only differ in what the kernel does.
-const SEED: u64 = 1;
-/// Where arenas are made.
-const ARENAS: &str = "/dev/shm";
-
-/// A program to execute on a tree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ApplicationJob {
-    /// The target, as on the command line.
-    pub target: String,
-    /// The program's file.
-    pub program: String,
-    /// Its arguments, with [`DIRECTORY`] in place of the directory.
-    pub arguments: Vec<String>,
-    /// How many files the tree has.
-    pub files: u32,
-}
-
-/// What came of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ApplicationOutcome {
-    /// Release of the guest's kernel, as `uname -r` prints it.
-    pub kernel: String,
-    /// The target, unless it could not be made.
-    pub target: Option<TargetFacts>,
-    /// What is mapped into the program on the tree, as in `/proc/PID/maps`.
-    pub maps: String,
-    /// Bytes that it wrote.
-    pub answer_bytes: u64,
-    /// Lines that it wrote.
-    pub answer_lines: u64,
-    /// How often [`SourceTree::WORD`] is in what it wrote.
-    pub answer_words: u64,
-    /// Why it was not traced, if so.
-    pub failed: Option<String>,
-}
-
-/// Makes the job's target and tree, and executes the program. The process must have one thread.
-#[must_use]
-pub(crate) fn perform(job: &ApplicationJob) -> ApplicationOutcome {
-    let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
-    let mut outcome = ApplicationOutcome { kernel, ..ApplicationOutcome::default() };
-    outcome.failed = on_target(job, &mut outcome).err();
-    outcome
-}
-
-fn on_target(job: &ApplicationJob, outcome: &mut ApplicationOutcome) -> Result<(), String> {
-    let said = |error: &dyn std::error::Error| error.to_string();
-    let spec: TargetSpec = job.target.parse().map_err(|error| format!("{error}"))?;
-    fs::create_dir_all(ARENAS).map_err(|error| format!("{ARENAS}: {error}"))?;
-    mount("tmpfs", ARENAS, "tmpfs", MountFlags::empty(), None::<&CStr>)
-        .map_err(|error| format!("{ARENAS}: {error}"))?;
-    let destroy = vec![PathBuf::from(DEVICE)];
-    let surroundings = Surroundings { destroy, ..Surroundings::default() };
-    let workshop = Workshop::open(surroundings).map_err(|error| said(&error))?;
-    let mut target = workshop.make(&spec).map_err(|error| said(&error))?;
-    outcome.target = Some(target.facts().clone());
-    execute(job, &target, outcome)?;
-    target.close().map_err(|error| said(&error))?;
-    drop(target);
-    workshop.close().map_err(|error| said(&error))
-}
-
-fn execute(
-    job: &ApplicationJob,
-    target: &Target,
-    outcome: &mut ApplicationOutcome,
-) -> Result<(), String> {
-    let library = target.library().cloned();
-    let reached = library.map_or(ReachedBy::BySystemCalls, ReachedBy::ByLibrary);
-    let root = target.root().join("files");
-    reached.make_directory(&root).map_err(|error| error.to_string())?;
-    let sources = SourceTree { files: job.files };
-    let spec = FileSetSpec { sources, ..FileSetSpec::default() };
-    let stop = AtomicBool::new(false);
-    let made = FileSet::create_by(&reached, &root, &spec, SEED, &stop);
-    let tree = made.map_err(|error| format!("the tree could not be made: {error}"))?;
-    target.sync().map_err(|error| error.to_string())?;
-    let door = Door::to(target).map_err(|error| error.to_string())?;
-    let on = |directory: &Path| Execution {
-        door: &door,
-        program: &job.program,
-        arguments: arguments(job, &door.seen(directory)),
-    };
-    let whole = on(&tree.sources());
-    let answer = whole.answer()?;
-    outcome.answer_bytes = answer.len() as u64;
-    outcome.answer_lines = answer.iter().filter(|&&byte| byte == b'\n').count() as u64;
-    let word = SourceTree::WORD.as_bytes();
-    outcome.answer_words = answer.windows(word.len()).filter(|&found| found == word).count() as u64;
-    outcome.maps = mapped::maps(&whole)?;
-    // Empty, as nothing has been appended to.
-    on(&tree.root().join("growing")).trace(PhasePosition::First)?;
-    whole.trace(PhasePosition::Later)
-}
-
-/// The arguments of a program on a directory.
-fn arguments(job: &ApplicationJob, directory: &Path) -> Vec<String> {
-    let directory = directory.to_string_lossy();
-    job.arguments.iter().map(|one| one.replace(DIRECTORY, &directory)).collect()
-}
+pub use job::{ApplicationJob, ApplicationOutcome, DIRECTORY};
+pub(crate) use perform::perform;

@@ -6,7 +6,7 @@ use footprint::trace::{Completeness, FunctionId, Names, Walk};
 use footprint_trace::header::{Coverage, Scope};
 use footprint_trace::mark::Edge;
 
-use crate::made::{IRET, MOV, NOP, RET, SYSCALL, SYSRET, TraceBuilder, reader};
+use crate::made::{IRET, MOV, NOP, SYSCALL, SYSRET, TraceBuilder, reader};
 
 const KERNEL: u64 = 0xffff_ffff_8100_0000;
 const INTERRUPT: u64 = KERNEL + 0x1000;

@@ -5,7 +5,7 @@ use record::{ApplicationsOptions, ClassicOptions};
 use suites::applications::TracedApplication;
 use suites::{NoSuite, OwnOptions, Suite, applications};
 
-use crate::arguments::analysis::AnswerOptions;
+use crate::arguments::analysis::{AnswerFormat, AnswerOptions};
 use crate::arguments::footprint::CachesOptions;
 use crate::arguments::guests::GuestKernel;
 
@@ -39,7 +39,7 @@ pub(crate) struct TracedApplicationsOptions {
         default_value = TracedApplication::NAMES[0], hide_default_value = true)]
     pub(crate) programs: Vec<String>,
     /// How many files the tree has. They have 3.1 KB on average
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = TRACED_FILES)]
     pub(crate) files: u32,
     #[command(flatten)]
     pub(crate) simulated: CachesOptions,
@@ -66,6 +66,24 @@ pub(crate) struct ApplicationsArguments {
     /// How many files the tree has [default: 4000]. They have 3.1 KB on average
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     files: Option<u32>,
+}
+
+/// Default number of files whose tree is traced.
+const TRACED_FILES: u32 = 1000;
+
+impl Default for TracedApplicationsOptions {
+    fn default() -> Self {
+        Self {
+            targets: Vec::new(),
+            programs: vec![TracedApplication::NAMES[0].to_owned()],
+            files: TRACED_FILES,
+            simulated: CachesOptions { caches: Vec::new() },
+            kernel: GuestKernel::default(),
+            beside: false,
+            no_wait: false,
+            output: AnswerOptions { format: AnswerFormat::Terminal },
+        }
+    }
 }
 
 impl OwnOptions for ApplicationsArguments {

@@ -12,7 +12,7 @@ use ::lab::{
     Boot, BootError, GuestProgram, Image, ImageParts, Kernel, Lab, LabError, densefs, image, kernel,
 };
 use footprint_suite::{
-    ApplicationPlan, ApplicationTraced, GuestTarget, PhasesPlan, PhasesTraced, TraceOutcome,
+    ApplicationPlan, ApplicationResult, GuestTarget, PhasesPlan, PhasesTraced, TraceOutcome,
     Tracer, TracingError, TracingPlan,
 };
 use machine::measuring_lock::Purpose;
@@ -136,15 +136,16 @@ pub(crate) struct Tracing {
 }
 
 impl Tracing {
-    /// Counts what a program executes and misses on a target.
-    pub(crate) fn application(
+    /// Counts what programs execute and miss on targets, and reports each one that is done.
+    pub(crate) fn applications(
         &self,
-        target: &GuestTarget,
-        plan: &ApplicationPlan,
+        all: Vec<(GuestTarget, ApplicationPlan)>,
         caches: &Hierarchy,
-        trace: &Path,
-    ) -> Result<ApplicationTraced, TracingError> {
-        self.tracer.application(target, plan, caches, trace)
+        directory: &Path,
+    ) -> Vec<ApplicationResult> {
+        self.tracer.applications(all, caches, directory, &|program, label, took| {
+            output::say(&format!("{program} on {label}: traced in {:.1} s", took.as_secs_f64()));
+        })
     }
 
     /// Counts what the phases of a benchmark move into and out of caches on a target.

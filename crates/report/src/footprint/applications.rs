@@ -5,7 +5,7 @@ use footprint::owners::{CodeOwner, OwnerFigures};
 use record::SimulatedCaches;
 use schemars::JsonSchema;
 use serde::Serialize;
-use textual::{Columns, grouped, plural};
+use textual::{Columns, grouped};
 
 use super::documents::SCHEMA_VERSION;
 use super::polluted::cache;
@@ -110,7 +110,8 @@ impl ProgramCounts {
     }
 
     /// Misses in one cache, for each 1,000 instructions of the program's own.
-    fn per_1000(&self, misses: &[i64], level: usize) -> f64 {
+    #[must_use]
+    pub fn per_1000(&self, misses: &[i64], level: usize) -> f64 {
         let misses = misses.get(level).copied().unwrap_or_default();
         misses as f64 * 1000.0 / self.program.instructions.max(1) as f64
     }
@@ -120,8 +121,11 @@ fn less(one: &[i64], other: &[i64]) -> Vec<i64> {
     one.iter().zip(other).map(|(one, other)| one - other).collect()
 }
 
-/// A row of the table: what it is, and the figure of an execution.
+/// A row of a table: what it is, and the figure of an execution.
 type Row = (String, Box<dyn Fn(&ProgramCounts) -> String>);
+
+/// The lowest cache in the tables.
+const LOWEST: &str = "l2";
 
 impl ApplicationsDocument {
     /// A document without executions so far.
@@ -149,49 +153,141 @@ impl ApplicationsDocument {
             }
         }
         for program in programs {
-            let files = plural(self.files as usize, "file");
-            text.push_str(&format!("\n{program} on {files}, without its start\n"));
+            let files = grouped(self.files.into());
+            text.push_str(&format!("\n{program} on {files} files, without its start\n"));
             let own = self.executions.iter().filter(|one| one.program == program);
-            text.push_str(&self.table(&own.collect::<Vec<_>>()));
+            let own: Vec<&ProgramExecution> = own.collect();
+            let is_library =
+                |one: &&ProgramExecution| one.on_tree.file_system_library.instructions > 0;
+            let has_library = own.iter().any(is_library);
+            text.push_str(&table("thousands of instructions", &own, instructions(has_library)));
+            let misses = self.misses(has_library);
+            text.push_str(&table("misses per 1,000 of its own", &own, misses));
         }
         text
     }
 
-    fn table(&self, executions: &[&ProgramExecution]) -> String {
-        let targets = executions.iter().map(|one| one.target.as_str());
-        let mut table = Columns::headed(std::iter::once("").chain(targets));
-        for (name, figure) in self.rows() {
-            let figures = executions.iter().map(|one| figure(&one.on_tree));
-            table.row(std::iter::once(name).chain(figures));
-        }
-        table.render()
-    }
-
-    fn rows(&self) -> Vec<Row> {
-        let thousands = |count: i64| grouped((count as f64 / 1000.0).round());
-        let instructions = |name: &str, of: fn(&ProgramCounts) -> &OwnerCounts| -> Row {
-            let name = format!("1,000 instructions {name}");
-            (name, Box::new(move |counts| thousands(of(counts).instructions)))
-        };
-        let mut rows = vec![
-            instructions("of its own", |one| &one.program),
-            instructions("of the kernel", |one| &one.kernel),
-        ];
-        let is_library = |one: &ProgramExecution| one.on_tree.file_system_library.instructions > 0;
-        if self.executions.iter().any(is_library) {
-            rows.push(instructions("of DenseFS' library", |one| &one.file_system_library));
-        }
-        for (level, cache) in self.caches.caches.iter().enumerate() {
-            let rate = |name: String, of: fn(&ProgramCounts) -> &[i64]| -> Row {
+    fn misses(&self, has_library: bool) -> Vec<Row> {
+        let levels = self.caches.caches.iter().map(|cache| cache.name.as_str()).enumerate();
+        let lowest = self.caches.caches.iter().position(|cache| cache.name == LOWEST);
+        let mut rows = Vec::new();
+        for (level, cache) in levels.take(lowest.map_or(usize::MAX, |at| at + 1)) {
+            let row = |whose: &str, of: fn(&ProgramCounts) -> &[i64]| -> Row {
                 let figure = move |counts: &ProgramCounts| {
                     format!("{:.2}", counts.per_1000(of(counts), level))
                 };
-                (format!("{} misses {name}", cache.name), Box::new(figure))
+                (format!("{cache}, {whose}"), Box::new(figure))
             };
-            rows.push(rate("of its own".to_owned(), |one| &one.program.misses));
-            rows.push(rate("if alone".to_owned(), |one| &one.program_misses_alone));
-            rows.push(rate("of the kernel".to_owned(), |one| &one.kernel.misses));
+            rows.push(row("its own", |one| &one.program.misses));
+            rows.push(row("its own if alone", |one| &one.program_misses_alone));
+            rows.push(row("the kernel's", |one| &one.kernel.misses));
+            if has_library {
+                rows.push(row("DenseFS' library's", |one| &one.file_system_library.misses));
+            }
         }
         rows
+    }
+}
+
+fn instructions(has_library: bool) -> Vec<Row> {
+    let row = |whose: &str, of: fn(&ProgramCounts) -> &OwnerCounts| -> Row {
+        let figure =
+            move |counts: &ProgramCounts| grouped((of(counts).instructions as f64 / 1e3).round());
+        (whose.to_owned(), Box::new(figure))
+    };
+    let mut rows = vec![row("its own", |one| &one.program), row("the kernel's", |one| &one.kernel)];
+    if has_library {
+        rows.push(row("DenseFS' library's", |one| &one.file_system_library));
+    }
+    rows
+}
+
+/// A table: a column for each execution.
+fn table(title: &str, executions: &[&ProgramExecution], rows: Vec<Row>) -> String {
+    let targets = executions.iter().map(|one| one.target.as_str());
+    let mut table = Columns::headed(std::iter::once(title).chain(targets));
+    for (name, figure) in rows {
+        let figures = executions.iter().map(|one| figure(&one.on_tree));
+        table.row(std::iter::once(name).chain(figures));
+    }
+    table.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use footprint::trace::{Completeness, Region};
+    use record::{CachesOrigin, Replacement, SimulatedCache};
+
+    use super::*;
+
+    fn caches() -> SimulatedCaches {
+        let cache = |name: &str, size_bytes| SimulatedCache {
+            name: name.to_owned(),
+            size_bytes,
+            line_bytes: 64,
+            ways: 8,
+            replacement: Replacement::Lru,
+            inclusive: false,
+        };
+        let all = [("l1i", 32 << 10), ("l1d", 32 << 10), ("l2", 1 << 20), ("l3", 8 << 20)];
+        let caches = all.map(|(name, size_bytes)| cache(name, size_bytes)).to_vec();
+        SimulatedCaches { origin: CachesOrigin::Given, caches }
+    }
+
+    fn figures(scale: u64, library: u64) -> OwnerFigures {
+        OwnerFigures {
+            region: Region::Unmarked,
+            completeness: Completeness::Whole,
+            instructions: [scale, library, 3 * scale, 7],
+            misses: [[scale / 20; 4], [library / 50; 4], [scale / 4; 4], [1; 4]]
+                .map(|misses| misses.to_vec()),
+            misses_alone: vec![scale / 500; 4],
+        }
+    }
+
+    #[test]
+    fn the_start_is_taken_off() {
+        let mut document = ApplicationsDocument::new(caches(), 1000, 3_100_000);
+        for (target, library) in [("tmpfs", 0), ("densefs", 1_000_000)] {
+            let (start, whole) = (figures(400_000, library / 10), figures(2_400_000, library));
+            let execution = ProgramExecution::new("grep -r", target, "6.1.0", &start, &whole);
+            document.executions.push(execution);
+        }
+        let counts = &document.executions[1].on_tree;
+        assert_eq!(counts.program.instructions, 2_000_000);
+        assert_eq!(counts.file_system_library.misses, [18_000; 4]);
+        assert_eq!((counts.others.instructions, &counts.others.misses[..]), (0, &[0; 4][..]));
+        let text = document.text();
+        assert!(text.contains("\n\ngrep -r on 1,000 files, without its start\n"), "{text}");
+        let row = |name: &str| {
+            let rest = text.lines().find_map(|line| line.trim_start().strip_prefix(name));
+            rest.unwrap_or_else(|| panic!("no {name}: {text}")).split_whitespace().collect()
+        };
+        let rows: [(&str, [&str; 2]); 7] = [
+            ("its own ", ["2,000", "2,000"]),
+            ("the kernel's ", ["6,000", "6,000"]),
+            ("DenseFS' library's ", ["0", "900"]),
+            ("l1i, its own ", ["50.00", "50.00"]),
+            ("l1d, its own if alone ", ["2.00", "2.00"]),
+            ("l2, the kernel's ", ["250.00", "250.00"]),
+            ("l2, DenseFS' library's ", ["0.00", "9.00"]),
+        ];
+        for (name, figures) in rows {
+            let found: Vec<&str> = row(name);
+            let found = found.strip_prefix(&["if", "alone"]).unwrap_or(&found);
+            assert_eq!(found, figures, "{name}");
+        }
+        assert!(!text.contains("l3, "), "{text}");
+    }
+
+    #[test]
+    fn a_table_fits_a_narrow_terminal() {
+        let mut document = ApplicationsDocument::new(caches(), 20_000, 62_000_000);
+        for target in ["tmpfs", "ext4", "xfs", "densefs"] {
+            let (start, whole) = (figures(400_000, 900), figures(2_400_000_000, 9_000_000));
+            let execution = ProgramExecution::new("grep -r", target, "6.1.0", &start, &whole);
+            document.executions.push(execution);
+        }
+        assert!(document.text().lines().all(|line| line.len() <= 80), "{}", document.text());
     }
 }

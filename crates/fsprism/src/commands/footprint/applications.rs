@@ -1,13 +1,13 @@
 //! `fsprism footprint applications`: whole programs, traced on file systems in guests.
 
-use std::time::Instant;
-
 use ::caches::{CachePolicy, Inclusion};
 use ::lab::GuestProgram;
 use ::report::footprint::applications::{ApplicationsDocument, ProgramExecution};
 use footprint_guest::application::DIRECTORY;
 use footprint_study::recorded;
-use footprint_suite::{ApplicationPlan, ApplicationTraced, GuestTarget, TracingError};
+use footprint_suite::{
+    ApplicationPlan, ApplicationResult, ApplicationTraced, GuestTarget, TracingError,
+};
 use record::CachesOrigin;
 use suites::applications::{TracedAnswer, TracedApplication, traced};
 use tempfile::TempDir;
@@ -28,12 +28,12 @@ pub(crate) fn applications(options: &TracedApplicationsOptions) -> anyhow::Resul
 
 /// Traces and counts. What fails is said, and listed in the document.
 pub(crate) fn count(options: &TracedApplicationsOptions) -> anyhow::Result<ApplicationsDocument> {
-    let targets: Result<Vec<GuestTarget>, _> =
-        options.targets.iter().map(|text| GuestTarget::parse_for_programs(text)).collect();
-    let targets = targets.or_input_error()?;
-    let programs: Result<Vec<TracedApplication>, _> =
-        options.programs.iter().map(|name| traced(name, options.files)).collect();
-    let programs = programs.or_input_error()?;
+    let targets = GuestTarget::parse_for_programs(&options.targets).or_input_error()?;
+    let programs = traced(&options.programs, options.files).or_input_error()?;
+    for (program, target) in programs.iter().flat_map(|one| targets.iter().map(move |of| (one, of)))
+    {
+        program.check_room(&target.spec.label, target.size_bytes()).or_input_error()?;
+    }
     let caches = &options.simulated.caches[..];
     let (policy, inclusion) = (CachePolicy::Lru, Inclusion::NonInclusive);
     let hierarchy = CacheOptions { caches, policy, inclusion, seed: 0 }.hierarchy()?;
@@ -54,37 +54,32 @@ pub(crate) fn count(options: &TracedApplicationsOptions) -> anyhow::Result<Appli
     let tree_bytes = programs.first().map_or(0, |program| program.tree().bytes());
     let recorded = recorded(&hierarchy, origin);
     let mut document = ApplicationsDocument::new(recorded, options.files, tree_bytes);
+    let plan = |program: TracedApplication| ApplicationPlan {
+        program: program.executable().0.to_owned(),
+        arguments: program.arguments(DIRECTORY),
+        files: options.files,
+    };
+    let pairs = programs.iter().flat_map(|&one| targets.iter().map(move |target| (target, one)));
+    let pairs: Vec<(&GuestTarget, TracedApplication)> = pairs.collect();
+    let all = pairs.iter().map(|&(target, program)| (target.clone(), plan(program))).collect();
     let directory = TempDir::new()?;
-    for &program in &programs {
-        for target in &targets {
-            let begun = Instant::now();
-            let label = &target.spec.label;
-            let name = program.executable().0;
-            let trace = directory.path().join("program.trace");
-            let plan = ApplicationPlan {
-                program: name.to_owned(),
-                arguments: program.arguments(DIRECTORY),
-                files: options.files,
-            };
-            let done = tracing.application(target, &plan, &hierarchy, &trace);
-            if guests.is_stopped() {
-                return Err(InterruptedEarly.into());
+    let done = tracing.applications(all, &hierarchy, directory.path());
+    if guests.is_stopped() {
+        return Err(InterruptedEarly.into());
+    }
+    for (ApplicationResult { target, plan, traced }, (_, program)) in done.into_iter().zip(pairs) {
+        let label = &target.spec.label;
+        match checked(traced, program) {
+            Ok(done) => {
+                let (kernel, title) = (&done.outcome.kernel, program.title());
+                let execution =
+                    ProgramExecution::new(title, label, kernel, &done.start, &done.whole);
+                document.executions.push(execution);
             }
-            match checked(done, program) {
-                Ok(done) => {
-                    let took = begun.elapsed().as_secs_f64();
-                    output::say(&format!("{name} on {label}: traced in {took:.1} s"));
-                    let kernel = &done.outcome.kernel;
-                    let (start, whole) = (&done.start, &done.whole);
-                    let title = program.title();
-                    let execution = ProgramExecution::new(title, label, kernel, start, whole);
-                    document.executions.push(execution);
-                }
-                Err(why) => {
-                    let why = format!("{name} on {label}: {why}");
-                    output::say(&why);
-                    document.failed.push(why);
-                }
+            Err(why) => {
+                let why = format!("{} on {label}: {why}", plan.program);
+                output::say(&why);
+                document.failed.push(why);
             }
         }
     }

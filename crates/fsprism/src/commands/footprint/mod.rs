@@ -1,6 +1,6 @@
 //! `fsprism footprint`: its subcommands, the naive model of a cache, and the simulation of caches.
 
-mod applications;
+pub(crate) mod applications;
 pub(crate) mod caches;
 mod diff;
 mod pollution;
