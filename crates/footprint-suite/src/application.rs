@@ -115,7 +115,7 @@ impl Tracer {
             return Err(TracingError::Target(why.clone()));
         }
         if attachments::end_early(trace)? {
-            return Err(TracingError::Cut { path: trace.to_owned(), cut: None });
+            return Err(incomplete());
         }
         // The names of the kernel's functions tell interrupts and other tasks apart.
         let symbols = String::from_utf8_lossy(&read(inside::SYMBOLS)?).into_owned();
@@ -124,11 +124,18 @@ impl Tracer {
         let figures = owners(trace, names, caches)?;
         let of = |position| {
             let found = figures.iter().find(|one| is_whole(one, position)).cloned();
-            found.ok_or(TracingError::Cut { path: trace.to_owned(), cut: None })
+            found.ok_or_else(incomplete)
         };
         let (start, whole) = (of(PhasePosition::First)?, of(PhasePosition::Later)?);
         Ok(ApplicationTraced { outcome, start, whole })
     }
+}
+
+/// The disk was full, or the trace has reached its limit.
+fn incomplete() -> TracingError {
+    let why = "the trace does not hold all of the program: give fewer --files, or a TMPDIR with \
+               more room";
+    TracingError::Target(why.to_owned())
 }
 
 fn is_whole(figures: &OwnerFigures, position: PhasePosition) -> bool {

@@ -17,6 +17,10 @@ use crate::DEVICE;
 
 /// The seed of the tree, always the same: two traces only differ in what the kernel does.
 const SEED: u64 = 1;
+/// What says who root is. Without them, tar asks for the names of each file's owners anew, which
+/// takes more than the file.
+const USERS: [(&str, &str); 2] =
+    [("/etc/passwd", "root:x:0:0:root:/:/bin/sh\n"), ("/etc/group", "root:x:0:\n")];
 /// Where arenas are made.
 const ARENAS: &str = "/dev/shm";
 
@@ -35,6 +39,10 @@ fn on_target(job: &ApplicationJob, outcome: &mut ApplicationOutcome) -> Result<(
     fs::create_dir_all(ARENAS).map_err(|error| format!("{ARENAS}: {error}"))?;
     mount("tmpfs", ARENAS, "tmpfs", MountFlags::empty(), None::<&CStr>)
         .map_err(|error| format!("{ARENAS}: {error}"))?;
+    fs::create_dir_all("/etc").map_err(|error| format!("/etc: {error}"))?;
+    for (path, text) in USERS {
+        fs::write(path, text).map_err(|error| format!("{path}: {error}"))?;
+    }
     let destroy = vec![PathBuf::from(DEVICE)];
     let surroundings = Surroundings { destroy, ..Surroundings::default() };
     let workshop = Workshop::open(surroundings).map_err(|error| said(&error))?;
