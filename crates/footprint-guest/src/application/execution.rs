@@ -97,16 +97,28 @@ impl Execution<'_> {
         command.spawn().map_err(|error| format!("{}: {error}", self.program))
     }
 
-    /// Executes it between marks. In an empty directory, grep finds nothing, and says so by its
-    /// status.
+    /// Executes it between marks.
     pub(super) fn trace(&self, position: PhasePosition) -> Result<(), String> {
+        self.execute(position, name(position))
+    }
+
+    /// Executes it as [`Self::trace`] does, without marks: what is done for the first time only is
+    /// not traced then.
+    pub(super) fn rehearse(&self, position: PhasePosition) -> Result<(), String> {
+        self.execute(position, UNMARKED)
+    }
+
+    /// In an empty directory, grep finds nothing, and says so by its status.
+    fn execute(&self, position: PhasePosition, mark: &str) -> Result<(), String> {
         let said = |error: io::Error| format!("{}: {error}", self.program);
         let mut command = self.way_in.command(OsStr::new(MARKED));
-        command.arg(name(position)).arg(self.program).args(&self.arguments);
+        command.arg(mark).arg(self.program).args(&self.arguments);
         command.stdout(File::options().write(true).open(SINK).map_err(said)?).stderr(Stdio::null());
         let mut child = command.spawn().map_err(said)?;
         let status = child.wait();
-        marked::end(position);
+        if mark != UNMARKED {
+            marked::end(position);
+        }
         let status = status.map_err(said)?;
         let is_right = match position {
             PhasePosition::First => matches!(status.code(), Some(0 | 1)),
@@ -115,6 +127,9 @@ impl Execution<'_> {
         if is_right { Ok(()) } else { Err(format!("{} failed: {status}", self.program)) }
     }
 }
+
+/// The word that tells not to execute a mark.
+const UNMARKED: &str = "none";
 
 /// The word that tells which mark to execute.
 fn name(position: PhasePosition) -> &'static str {
@@ -136,8 +151,10 @@ pub fn start_marked() -> ! {
     if let [position, program, arguments @ ..] = words.as_slice() {
         let mut command = Command::new(program);
         command.args(arguments);
-        let is_first = position == name(PhasePosition::First);
-        marked::begin(if is_first { PhasePosition::First } else { PhasePosition::Later });
+        let all = [PhasePosition::First, PhasePosition::Later];
+        if let Some(marked) = all.into_iter().find(|&one| position == name(one)) {
+            marked::begin(marked);
+        }
         let _why_not = command.exec();
     }
     std::process::exit(127)

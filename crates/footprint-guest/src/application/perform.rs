@@ -83,7 +83,10 @@ fn execute(
     outcome.answer_words = answer.windows(word.len()).filter(|&found| found == word).count() as u64;
     outcome.maps = mapped::maps(&whole)?;
     // Empty, as nothing has been appended to.
-    on(&tree.root().join("growing")).trace(PhasePosition::First)?;
+    let nothing = on(&tree.root().join("growing"));
+    nothing.rehearse(PhasePosition::First)?;
+    whole.rehearse(PhasePosition::Later)?;
+    nothing.trace(PhasePosition::First)?;
     whole.trace(PhasePosition::Later)
 }
 

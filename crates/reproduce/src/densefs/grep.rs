@@ -2,7 +2,7 @@
 //! executed in guests, and its misses are those of simulated caches.
 
 use serde::{Deserialize, Serialize};
-use textual::Columns;
+use textual::{Columns, grouped};
 
 use crate::statement::{Found, Statement, statement};
 
@@ -61,9 +61,8 @@ pub(super) fn statements(all: &[GrepExecution]) -> Vec<Statement> {
         .within("none: an order"),
         statement(
             "section 4",
-            "grep's own code suffers less on DenseFS than on tmpfs and xfs, so that it executes \
-             more instructions per cycle in user mode",
-            "13 % more than on tmpfs, 18 % more than on xfs",
+            "grep's own code suffers less on DenseFS than on tmpfs and xfs",
+            "13 % more instructions per cycle in user mode than on tmpfs, 18 % more than on xfs",
             own(all),
         )
         .within(
@@ -133,9 +132,10 @@ pub(super) fn text(all: &[GrepExecution]) -> String {
         columns.row(head.into_iter().chain(own));
     }
     format!(
-        "\nSection 4: grep on {} files: misses for each file, and of its own for each 1,000\n\
-         instructions of its own (in brackets: if nobody else used the caches)\n{}",
-        first.files,
+        "\nSection 4: grep on {} files\n\
+         Misses of all code for each file, and of grep's own code and data for each 1,000\n\
+         of its own instructions (in brackets: if nobody else used the caches)\n{}",
+        grouped(first.files.into()),
         columns.render()
     )
 }

@@ -7,7 +7,7 @@ use ::report::AnalysedRun;
 use ::reproduce::densefs::{self, FIGURE_4_TARGETS, GrepExecution, Part, Sources, TracedRun};
 use anyhow::{Context, anyhow};
 use footprint_suite::{GuestTarget, trace_name};
-use record::{Run, RunDirectory, TRACES};
+use record::{EndReason, Run, RunDirectory, TRACES};
 use suites::pollution;
 use textual::{list, plain_path};
 
@@ -182,7 +182,12 @@ impl Made {
             made.timed = timed(within, options)?;
         }
         if part.has_grep() {
-            made.grep = unless_interrupted(grep(options))?;
+            let is_interrupted =
+                made.timed.as_ref().is_ok_and(|run| run.reason == EndReason::Interrupted);
+            made.grep = match is_interrupted {
+                true => Err("the run was interrupted".to_owned()),
+                false => unless_interrupted(grep(options))?,
+            };
             if let Ok(executions) = &made.grep
                 && let Some(directory) = made.directory()
             {
