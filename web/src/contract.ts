@@ -550,6 +550,10 @@ export type FirstWrite = ("sequential" | "random")
  */
 export type ProcessorCount = ("l2-bytes-in" | "l2-bytes-out" | "misaligned-loads" | "misaligned-stores")
 /**
+ * Which files the second phase that writes works on.
+ */
+export type SecondWrite = ("same-files" | "new-files")
+/**
  * Which phases Bonnie has, and in which order its file is written by block and rewritten.
  */
 export type BonniePhaseOrder = ("bonnie" | "bonnie++" | "bonnie++-f")
@@ -2322,6 +2326,7 @@ repeat_reads: number
  * How often each phase that writes is executed in succession.
  */
 repeat_writes: number
+second_write?: SecondWrite
 /**
  * Pause after each write, in nanoseconds; 0 for none.
  */

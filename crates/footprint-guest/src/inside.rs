@@ -3,13 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use file_system::Storage;
 use lab::inside;
+use serde::de::DeserializeOwned;
 use targets::{Location, TargetSpec};
 
+use crate::application::{self, ApplicationJob};
 use crate::{Job, perform};
 
 /// Where a guest finds its job, as JSON.
 pub const JOB: &str = "/job/footprint.json";
+/// Where a guest finds its job if that is a whole program, as JSON.
+pub const APPLICATION_JOB: &str = "/job/application.json";
 /// File that a guest hands back: [what it did](crate::JobOutcome), as JSON.
 pub const OUTCOME: &str = "outcome.json";
 /// File that a guest hands back: its `/proc/kallsyms`, read when all modules were loaded.
@@ -30,7 +35,7 @@ const KERNEL_TYPES: &str = "/sys/kernel/btf";
 /// Whether the guest that this process runs in has a job to be traced.
 #[must_use]
 pub fn has_job() -> bool {
-    Path::new(JOB).exists()
+    Path::new(JOB).exists() || Path::new(APPLICATION_JOB).exists()
 }
 
 /// Does the job, hands back the results, and powers off. Only for the first process of a guest.
@@ -45,9 +50,11 @@ pub fn init() -> ! {
 
 fn run() -> Result<(), String> {
     inside::start().map_err(|error| error.to_string())?;
-    let text = fs::read(JOB).map_err(|error| format!("{JOB}: {error}"))?;
-    let job: Job = serde_json::from_slice(&text).map_err(|error| format!("{JOB}: {error}"))?;
-    load(&job)?;
+    if Path::new(APPLICATION_JOB).exists() {
+        return run_application();
+    }
+    let job: Job = job_in(JOB)?;
+    load(&job.target)?;
     let outcome = perform(&job);
     let outcome = serde_json::to_vec(&outcome).map_err(|error| error.to_string())?;
     let mut files = vec![write_file(OUTCOME, &outcome)?];
@@ -68,9 +75,34 @@ fn run() -> Result<(), String> {
     inside::hand_back(&files, Ok(())).map_err(|error| error.to_string())
 }
 
+/// Executes a whole program, and hands back what is needed to tell apart whose code is executed.
+fn run_application() -> Result<(), String> {
+    let job: ApplicationJob = job_in(APPLICATION_JOB)?;
+    if !is_in_arena(&job.target)? {
+        load(&job.target)?;
+    }
+    let outcome = application::perform(&job);
+    let outcome = serde_json::to_vec(&outcome).map_err(|error| error.to_string())?;
+    let symbols = fs::read("/proc/kallsyms").unwrap_or_default();
+    let files = [write_file(OUTCOME, &outcome)?, write_file(SYMBOLS, &symbols)?];
+    inside::hand_back(&files, Ok(())).map_err(|error| error.to_string())
+}
+
+/// Whether programs reach a target by a library, which needs no module.
+fn is_in_arena(target: &str) -> Result<bool, String> {
+    let spec: TargetSpec = target.parse().map_err(|error| format!("{error}"))?;
+    let Location::Scratch(scratch) = spec.location else { return Ok(false) };
+    Ok(scratch.file_system.storage == Storage::Arena)
+}
+
+fn job_in<T: DeserializeOwned>(path: &str) -> Result<T, String> {
+    let text = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
+    serde_json::from_slice(&text).map_err(|error| format!("{path}: {error}"))
+}
+
 /// Loads the modules that the target needs. The kernel's command line sets the size of the device.
-fn load(job: &Job) -> Result<(), String> {
-    let spec: TargetSpec = job.target.parse().map_err(|error| format!("{error}"))?;
+fn load(target: &str) -> Result<(), String> {
+    let spec: TargetSpec = target.parse().map_err(|error| format!("{error}"))?;
     let Location::Scratch(scratch) = spec.location else { return Ok(()) };
     if scratch.device.is_some() {
         inside::load_modules_for("brd").map_err(|error| error.to_string())?;

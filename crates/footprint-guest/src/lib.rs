@@ -3,9 +3,10 @@
 //!
 //! A [`Job`] says what to do, and a [`JobOutcome`] what was done; host and guest exchange both as
 //! JSON. [`perform`] does a job. [`inside`] does everything else that the first process of a guest
-//! must do. Outside a guest, marks have no effect. Nothing here measures time, because time in a
-//! guest means nothing.
+//! must do, also if the job is a whole program ([`application`]). Outside a guest, marks have no
+//! effect. Nothing here measures time, because time in a guest means nothing.
 
+pub mod application;
 mod door;
 pub mod inside;
 mod job;

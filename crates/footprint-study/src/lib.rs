@@ -5,13 +5,15 @@
 //! coarse-grained stacks. A [`Studied`] is one trace with its description, of which the most
 //! typical repetition of each operation is kept whole: the lines it touched, and how simulated
 //! caches fared. [`polluted`] puts code of a program between the operations of a trace, and counts
-//! what it misses. [`caches_of_run`] says which caches are simulated.
+//! what it misses. [`owners`] tells apart whose code misses while a program runs.
+//! [`caches_of_run`] says which caches are simulated.
 
 #![forbid(unsafe_code)]
 
 mod choice;
 mod error;
 mod operation_stacks;
+mod owners;
 mod polluted;
 mod recorded_caches;
 mod regions;
@@ -26,6 +28,7 @@ mod weight;
 
 pub use error::StudyError;
 pub use operation_stacks::{OperationStacks, TraceStacks, operation_stacks};
+pub use owners::owners;
 pub use polluted::{CodeBetween, PollutedOperation, PollutedRounds, PollutedTrace, polluted};
 pub use recorded_caches::{RecordedCachesError, caches_of, caches_of_run, recorded};
 pub use regions::{RegionFigures, regions};

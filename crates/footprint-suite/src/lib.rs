@@ -5,6 +5,7 @@
 //! the benchmark is the operation, and the block is the repetition. Counts are exact: they differ
 //! between repetitions only if the kernel does something different.
 
+mod application;
 mod cells;
 mod error;
 mod execution;
@@ -16,6 +17,7 @@ mod several;
 mod target;
 mod trace;
 
+pub use application::{ApplicationPlan, ApplicationResult, ApplicationTraced};
 pub use cells::{SUITE, TracingPlan};
 use cells::{cells, lines};
 pub use error::{ProgramRefusal, TracingError};

@@ -36,27 +36,14 @@ impl Tracer {
         directory: &Path,
         on_traced: &(dyn Fn(&str, Duration) + Sync),
     ) -> Vec<TraceOutcome> {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let workers = processors.min(targets.len());
-        let queue: Mutex<VecDeque<_>> = Mutex::new(targets.into_iter().enumerate().collect());
-        let done = Mutex::new(Vec::new());
-        std::thread::scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|| {
-                    while let Some((at, target)) = take(&queue) {
-                        let begun = Instant::now();
-                        let one = self.trace_one(target, plan, directory);
-                        if one.traced.is_ok() {
-                            on_traced(&one.target.spec.label, begun.elapsed());
-                        }
-                        done.lock().unwrap_or_else(PoisonError::into_inner).push((at, one));
-                    }
-                });
+        for_each(targets, |target| {
+            let begun = Instant::now();
+            let one = self.trace_one(target, plan, directory);
+            if one.traced.is_ok() {
+                on_traced(&one.target.spec.label, begun.elapsed());
             }
-        });
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.sort_by_key(|(at, _)| *at);
-        done.into_iter().map(|(_, one)| one).collect()
+            one
+        })
     }
 
     fn trace_one(&self, target: GuestTarget, plan: &TracingPlan, directory: &Path) -> TraceOutcome {
@@ -66,6 +53,28 @@ impl Tracer {
         let traced = self.trace(&target, &plan, &trace);
         TraceOutcome { target, plan, left_out, trace, traced }
     }
+}
+
+/// Does something with each item, as many at a time as there are processors. The results are in the
+/// order of the items.
+pub(crate) fn for_each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = processors.min(items.len());
+    let queue: Mutex<VecDeque<_>> = Mutex::new(items.into_iter().enumerate().collect());
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some((at, item)) = take(&queue) {
+                    let one = work(item);
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((at, one));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, one)| one).collect()
 }
 
 fn take<T>(queue: &Mutex<VecDeque<T>>) -> Option<T> {
@@ -90,7 +99,15 @@ pub fn trace_name(label: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::trace_name;
+    use super::{for_each, trace_name};
+
+    #[test]
+    fn results_are_in_the_order_of_the_items() {
+        let items: Vec<u32> = (0..50).collect();
+        let doubled: Vec<u32> = items.iter().map(|item| 2 * item).collect();
+        assert_eq!(for_each(items, |item| 2 * item), doubled);
+        assert!(for_each(Vec::new(), |item: u32| item).is_empty());
+    }
 
     #[test]
     fn labels_have_names_of_their_own() {

@@ -145,6 +145,20 @@ impl GuestTarget {
         }
     }
 
+    /// Parses targets that programs in the guest are to use; DenseFS by a library that they load.
+    ///
+    /// # Errors
+    /// As [`Self::parse_all`], and if one has a layout, which only DenseFS' module has.
+    pub fn parse_for_programs(texts: &[String]) -> Result<Vec<Self>, TargetRefusal> {
+        let targets = Self::parse_all(texts)?;
+        if let Some(target) = targets.iter().find(|target| target.layout.is_some()) {
+            let why = "programs reach DenseFS by a library, which has no layouts: leave it out";
+            let (text, why) = (target.specification(), why.to_owned());
+            return Err(TargetRefusal::Layout { text, why });
+        }
+        Ok(targets)
+    }
+
     /// Whether it is DenseFS, which a guest has by a module of the lab's.
     #[must_use]
     pub fn needs_module(&self) -> bool {
@@ -293,6 +307,10 @@ mod tests {
         }
         assert!(refusal("densefs:layout=dense").contains("choose from plain"));
         assert!(refusal("ext4:layout=plain").contains("leave it out"));
+        let of_programs = |text: &str| GuestTarget::parse_for_programs(&[text.to_owned()]);
+        assert!(of_programs("densefs").is_ok());
+        let why = of_programs("densefs:layout=plain").expect_err("it has none").to_string();
+        assert!(why.contains("has no layouts"), "{why}");
     }
 
     #[test]

@@ -31,6 +31,22 @@ pub fn around<T>(position: PhasePosition, act: impl FnOnce() -> T) -> T {
     }
 }
 
+/// Executes the mark that begins a phase, which ends elsewhere: perhaps in another process.
+pub fn begin(position: PhasePosition) {
+    match position {
+        PhasePosition::First => edge::begin_first(),
+        PhasePosition::Later => edge::begin_later(),
+    }
+}
+
+/// Executes the mark that ends a phase.
+pub fn end(position: PhasePosition) {
+    match position {
+        PhasePosition::First => edge::end_first(),
+        PhasePosition::Later => edge::end_later(),
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod edge {
     #![expect(unsafe_code, reason = "a mark is an instruction of its own")]
@@ -64,17 +80,33 @@ mod edge {
     pub(super) fn around_first<T>(act: impl FnOnce() -> T) -> T {
         mark!(Begin, First);
         let done = act();
-        mark!(End, First);
-        settle();
+        end_first();
         done
     }
 
     pub(super) fn around_later<T>(act: impl FnOnce() -> T) -> T {
         mark!(Begin, Later);
         let done = act();
+        end_later();
+        done
+    }
+
+    pub(super) fn begin_first() {
+        mark!(Begin, First);
+    }
+
+    pub(super) fn begin_later() {
+        mark!(Begin, Later);
+    }
+
+    pub(super) fn end_first() {
+        mark!(End, First);
+        settle();
+    }
+
+    pub(super) fn end_later() {
         mark!(End, Later);
         settle();
-        done
     }
 
     /// Executes CPUID if QEMU emulates this processor: the plugin treats it as the point from which
@@ -114,6 +146,14 @@ mod edge {
     pub(super) fn around_later<T>(act: impl FnOnce() -> T) -> T {
         act()
     }
+
+    pub(super) fn begin_first() {}
+
+    pub(super) fn begin_later() {}
+
+    pub(super) fn end_first() {}
+
+    pub(super) fn end_later() {}
 }
 
 #[cfg(test)]

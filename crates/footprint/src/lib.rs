@@ -17,6 +17,7 @@ pub mod description;
 pub mod diff;
 mod hash;
 mod line_runs;
+pub mod owners;
 pub mod regions;
 pub mod simulated;
 pub mod touched;

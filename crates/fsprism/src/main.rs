@@ -28,6 +28,9 @@ fn main() -> ExitCode {
         }
         ::lab::guest::init();
     }
+    if footprint_guest::application::is_marked_start() {
+        footprint_guest::application::start_marked();
+    }
     textual::set_program(session::start::invocation());
     let parsed = parse().and_then(|arguments| {
         session::start::check_calls()?;

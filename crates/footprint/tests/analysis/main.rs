@@ -6,4 +6,5 @@ mod cachegrind;
 mod figures;
 mod made;
 mod native;
+mod owners;
 mod stacks;

@@ -12,6 +12,7 @@ use footprint_suite::TracingPlan;
 use textual::list;
 
 use crate::arguments::analysis::AnswerOptions;
+use crate::arguments::applications::{TRACED_EXAMPLES, TracedApplicationsOptions};
 use crate::arguments::footprint_values::{self as given, CacheArgument};
 use crate::arguments::guests::{GuestKernel, InGuests};
 use crate::arguments::pollution::PollutedOptions;
@@ -157,6 +158,9 @@ pub(crate) enum FootprintCommand {
     /// Count the cache lines that operations cost the code around them, in simulated caches
     #[command(after_long_help = POLLUTION_EXAMPLES)]
     Pollution(PollutedOptions),
+    /// Count what whole programs execute and miss on file systems, in simulated caches
+    #[command(after_long_help = TRACED_EXAMPLES)]
+    Applications(TracedApplicationsOptions),
 }
 
 /// What the lines of a map hold.
@@ -430,7 +434,7 @@ mod tests {
     #[test]
     fn help_fits_a_narrow_terminal() {
         let commands = FootprintCommand::augment_subcommands(clap::Command::new("footprint"));
-        assert_eq!(commands.get_subcommands().count(), 7);
+        assert_eq!(commands.get_subcommands().count(), 8);
         for command in commands.get_subcommands() {
             let text = command.get_after_long_help().expect("examples").to_string();
             for line in text.lines() {

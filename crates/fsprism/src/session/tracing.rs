@@ -8,9 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ::caches::Hierarchy;
 use ::lab::command::Command;
 use ::lab::densefs::Layout;
-use ::lab::{Boot, BootError, Image, ImageParts, Kernel, Lab, LabError, densefs, image, kernel};
+use ::lab::{
+    Boot, BootError, GuestProgram, Image, ImageParts, Kernel, Lab, LabError, densefs, image, kernel,
+};
 use footprint_suite::{
-    GuestTarget, PhasesPlan, PhasesTraced, TraceOutcome, Tracer, TracingError, TracingPlan,
+    ApplicationPlan, ApplicationResult, GuestTarget, PhasesPlan, PhasesTraced, TraceOutcome,
+    Tracer, TracingError, TracingPlan,
 };
 use machine::measuring_lock::Purpose;
 use tempfile::TempDir;
@@ -76,7 +79,7 @@ impl Guests {
     pub(crate) fn say(&self, script: &str) -> anyhow::Result<String> {
         let boot = Boot {
             stop: Some(Arc::clone(&self.stop)),
-            ..Boot::new(self.kernel.clone(), self.image()?)
+            ..Boot::new(self.kernel.clone(), self.image(&[])?)
         };
         let ran = match Command::from_words(&[script.to_owned()]).run(boot) {
             Err(BootError::Stopped) => return Err(InterruptedEarly.into()),
@@ -87,9 +90,9 @@ impl Guests {
         Ok(said)
     }
 
-    fn image(&self) -> anyhow::Result<Image> {
+    fn image(&self, further: &[GuestProgram]) -> anyhow::Result<Image> {
         let program = start::this_program()?;
-        let parts = ImageParts { kernel: &self.kernel, program: &program, further: &[] };
+        let parts = ImageParts { kernel: &self.kernel, program: &program, further };
         Ok(image::build(&self.lab, parts)?)
     }
 
@@ -110,7 +113,12 @@ impl Guests {
 
     /// Builds their image, after which they can be traced.
     pub(crate) fn ready(&self) -> anyhow::Result<Tracing> {
-        let image = self.image()?;
+        self.ready_with(&[])
+    }
+
+    /// Like [`Self::ready`], with more programs in the image.
+    pub(crate) fn ready_with(&self, further: &[GuestProgram]) -> anyhow::Result<Tracing> {
+        let image = self.image(further)?;
         let directory = TempDir::new()?;
         let library = footprint_library::write_into(directory.path())?;
         let (kernel, stop) = (self.kernel.clone(), Arc::clone(&self.stop));
@@ -128,6 +136,18 @@ pub(crate) struct Tracing {
 }
 
 impl Tracing {
+    /// Counts what programs execute and miss on targets, and reports each one that is done.
+    pub(crate) fn applications(
+        &self,
+        all: Vec<(GuestTarget, ApplicationPlan)>,
+        caches: &Hierarchy,
+        directory: &Path,
+    ) -> Vec<ApplicationResult> {
+        self.tracer.applications(all, caches, directory, &|program, label, took| {
+            output::say(&format!("{program} on {label}: traced in {:.1} s", took.as_secs_f64()));
+        })
+    }
+
     /// Counts what the phases of a benchmark move into and out of caches on a target.
     pub(crate) fn phases(
         &self,

@@ -42,7 +42,7 @@ pub(crate) fn lab() -> Result<PathBuf, String> {
 
 /// A place, and the program with this lab. If no guest can be booted here, says that the test is
 /// skipped and returns `None`.
-fn with_lab(test: &str) -> Option<(Place, impl Fn(&Place, &str) -> Command)> {
+pub(crate) fn with_lab(test: &str) -> Option<(Place, impl Fn(&Place, &str) -> Command)> {
     match lab() {
         Ok(lab) => Some((Place::new(), move |place: &Place, arguments: &str| {
             let mut command = place.fsprism(arguments);
@@ -414,6 +414,14 @@ fn what_cannot_be_traced_is_refused_in_a_sentence() {
     refused("lab build --kernel ./6.1", &["one release", ".deb"]);
     refused("lab build --kernel nowhere.deb", &["nowhere.deb", "No such file"]);
     refused("footprint trace --target tmpfs --kernel 1.2.3 --out a", &["1.2.3", "lab build"]);
+    refused("footprint applications tmpfs --program git-status", &["choose --program from grep"]);
+    refused("footprint applications tmpfs --program grp", &["did you mean"]);
+    refused("footprint applications tmpfs --files 5", &["--files is 5", "give 100"]);
+    refused("footprint applications tmpfs tmpfs", &["label"]);
+    refused("footprint applications densefs:layout=plain", &["no layouts", "leave it out"]);
+    refused("footprint applications ext4:size=32m --files 9000", &["give fewer --files"]);
+    refused("footprint applications tmpfs --cache l1d=3,64,8", &["l1d"]);
+    refused("footprint applications tmpfs", &["no kernel", "fsprism lab build"]);
     refused("footprint trace --out b -- /nowhere/program", &["no executable program"]);
     // An emulator without plugin support does not list the option in its help.
     let emulator = place.path("qemu-x86_64");

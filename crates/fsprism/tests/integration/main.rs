@@ -48,6 +48,7 @@ mod shells;
 mod signals;
 mod statistics;
 mod terminal;
+mod traced_applications;
 mod traces;
 mod turns;
 mod users;

@@ -217,6 +217,7 @@ struct Documents {
     stacks: StacksDocument,
     diff: DiffDocument,
     pollution: super::polluted::PollutionDocument,
+    applications: super::applications::ApplicationsDocument,
 }
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ impl CodeRounds {
 }
 
 /// `l1i 32 KiB`
-fn cache(cache: &record::SimulatedCache) -> String {
+pub(super) fn cache(cache: &record::SimulatedCache) -> String {
     format!("{} {}", cache.name, size(cache.size_bytes as f64, 3))
 }
 

@@ -25,6 +25,7 @@ pub use self::code::CallCode;
 pub use self::figure_3::Compaction;
 pub use self::figure_4::{FIGURE_4_TARGETS, PollutionPoint};
 pub use self::functions::{FunctionPlace, kernel_functions};
+pub use self::grep::{GREP_TARGETS, GrepExecution};
 pub use self::inode::InodeStep;
 use self::part::OPERATIONS;
 pub use self::part::{FIGURE_OPERATIONS, Part};
@@ -41,6 +42,8 @@ pub struct Sources<'a> {
     pub timed: Result<(&'a Run, &'a str), String>,
     /// Lines of a kernel's symbols: see [`kernel_functions`].
     pub functions: Result<&'a str, String>,
+    /// grep on [`GREP_TARGETS`].
+    pub grep: Result<&'a [GrepExecution], String>,
     /// Why DenseFS was not traced in a kernel, if that was tried.
     pub no_densefs: Option<String>,
 }
@@ -63,8 +66,7 @@ struct Lacking {
     compaction: Option<String>,
     functions: Option<String>,
     pollution: Option<String>,
-    /// Whether the processor lets programs count.
-    counters: Option<bool>,
+    grep: Option<String>,
 }
 
 /// The stacks from a target's trace, which its cells do not contain.
@@ -105,6 +107,8 @@ pub struct Reproduction {
     pub functions: Vec<FunctionPlace>,
     /// Figure 4: each point of each curve.
     pub figure_4: Vec<PollutionPoint>,
+    /// Section 4: grep on each target.
+    pub grep: Vec<GrepExecution>,
     /// What the paper says, and what was found here.
     pub statements: Vec<Statement>,
     /// What could not be measured, and why.
@@ -200,6 +204,7 @@ impl Reproduction {
                 .functions
                 .as_ref()
                 .map_or(Vec::new(), |text| functions::places(text)),
+            grep: sources.grep.as_ref().map_or(Vec::new(), |all| all.to_vec()),
             ..Self::default()
         };
         if let Ok(traced) = &sources.traced {
@@ -253,6 +258,7 @@ impl Reproduction {
         drop_unless(part.has(Part::Section32), &mut self.code);
         drop_unless(part.has(Part::Section32), &mut self.functions);
         drop_unless(part.has(Part::Figure4), &mut self.figure_4);
+        drop_unless(part.has(Part::Section4), &mut self.grep);
     }
 
     /// Renders the reproduction for people.
@@ -264,9 +270,6 @@ impl Reproduction {
 
 impl Lacking {
     fn new(sources: &Sources<'_>) -> Self {
-        let counters = |run: &Run| run.manifest.machine.permissions.hardware_counters;
-        let traced = sources.traced.as_ref().ok().map(|one| one.run);
-        let timed = sources.timed.as_ref().ok().map(|(run, _)| *run);
         let traces = sources.traced.as_ref().err();
         let without = || "the run has no DenseFS of both layouts".to_owned();
         Self {
@@ -276,7 +279,7 @@ impl Lacking {
             ),
             functions: sources.functions.as_ref().err().cloned(),
             pollution: sources.timed.as_ref().err().cloned(),
-            counters: traced.or(timed).and_then(counters),
+            grep: sources.grep.as_ref().err().cloned(),
         }
     }
 }

@@ -105,6 +105,12 @@ impl Part {
         self.has(Self::Section32)
     }
 
+    /// Whether it takes executions of grep.
+    #[must_use]
+    pub fn has_grep(self) -> bool {
+        self.has(Self::Section4)
+    }
+
     /// Whether it has all that another part has.
     pub(super) fn has(self, other: Self) -> bool {
         self == Self::Whole || self == other || (self == Self::Section4 && other == Self::Figure4)

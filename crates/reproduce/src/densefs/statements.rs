@@ -54,7 +54,7 @@ pub(super) fn all(of: &Reproduction, part: Part, lacking: &Lacking) -> Vec<State
     add(Part::Section32, made(code::STATEMENTS), &None);
     add(Part::Section32, made(functions::STATEMENTS), &lacking.functions);
     add(Part::Figure4, figure_4::statements(&of.figure_4), &lacking.pollution);
-    add(Part::Section4, grep::statements(lacking.counters), &None);
+    add(Part::Section4, grep::statements(&of.grep), &lacking.grep);
     all
 }
 

@@ -48,6 +48,21 @@ fn traced(target: &str, file_system: f64) -> TargetStacks {
     TargetStacks { target: target.to_owned(), kernel: Some("6.1.0".to_owned()), operations }
 }
 
+/// Misses of grep in the L1 instruction cache for each file, as those of the paper may have been.
+const GREP_L1I: [f64; 6] = [300.0, 250.0, 240.0, 202.0, 347.0, 5.4];
+
+/// grep on a target, where its own misses are a tenth of all.
+fn execution((target, l1i): (&&str, f64)) -> GrepExecution {
+    GrepExecution {
+        target: (*target).to_owned(),
+        files: 1000,
+        own_instructions_thousands: 2900.0,
+        l1i_misses_per_file: l1i,
+        own_misses: [l1i / 10.0, l1i / 20.0, 1.0],
+        own_misses_alone: [0.5, 0.2, 1.0],
+    }
+}
+
 /// A reproduction that matches the paper.
 fn as_published() -> Reproduction {
     let of_target = |target: &str| {
@@ -92,6 +107,7 @@ fn as_published() -> Reproduction {
             point("xfs", [2.6, 2.7, 2.8], Some([2.2, 2.3, 2.4])),
             point("densefs", [1.1, 1.15, 1.19], None),
         ],
+        grep: GREP_TARGETS.iter().zip(GREP_L1I).map(execution).collect(),
         kernels: vec!["6.1.0".to_owned()],
         figure_1: figures::cachemaps(&footprints, &["mine".to_owned(), "xfs".to_owned()]),
         figure_2: figures::flame_graphs(&[traced("tmpfs", 100.0), traced("xfs", 400.0)]),
@@ -115,7 +131,7 @@ ffffffff810100d0 T next
 ";
 
 /// What cannot be told of a reproduction that matches the paper.
-const NEVER_TOLD: [usize; 3] = [19, 30, 31];
+const NEVER_TOLD: [usize; 1] = [19];
 
 fn all_of(of: &Reproduction) -> Vec<Statement> {
     statements::all(of, Part::Whole, &Lacking::default())
@@ -139,7 +155,7 @@ fn what_is_as_published_holds() {
         assert!(statement.tolerance.is_some(), "{statement:?}");
         assert_eq!(is_told, statement.why.is_none(), "{statement:?}");
     }
-    assert_eq!(all.len(), 32);
+    assert_eq!(all.len(), 33);
     assert_eq!(all[1].measured, "450 lines, 1.00 times as many");
     assert_eq!(
         all[5].measured,
@@ -190,6 +206,11 @@ fn each_statement_can_fail() {
     assert_eq!(refuted(|of| of.functions[3].lines = 3), [25]);
     assert_eq!(refuted(|of| of.functions[2].bytes = 70), [26, 27]);
     assert_eq!(refuted(|of| of.figure_4.clear()), [28, 29]);
+    assert_eq!(refuted(|of| of.grep[5].l1i_misses_per_file = 10.0), [30]);
+    assert_eq!(refuted(|of| of.grep[0].l1i_misses_per_file = 350.0), [31]);
+    assert_eq!(refuted(|of| of.grep[5].own_misses[1] = 11.0), [32]);
+    assert_eq!(refuted(|of| drop(of.grep.pop())), [30, 32]);
+    assert_eq!(refuted(|of| drop(of.grep.remove(0))), [31]);
 }
 
 #[test]
@@ -205,7 +226,7 @@ fn a_part_has_its_own_statements() {
         Part::Section4,
     ];
     let counts = parts.map(count);
-    assert_eq!((counts, counts.iter().sum::<usize>()), ([5, 3, 5, 5, 4, 6, 4], count(Part::Whole)));
+    assert_eq!((counts, counts.iter().sum::<usize>()), ([5, 3, 5, 5, 4, 6, 5], count(Part::Whole)));
     assert_eq!(count(Part::Figure4), 2);
     for (name, part) in [("figure-1", Part::Figure1), ("section-3.2", Part::Section32)] {
         assert_eq!(Part::from_name(name), Some(part));

@@ -2,7 +2,7 @@
 
 use textual::{Columns, paragraph};
 
-use super::{CodeShares, Estimate, Reproduction, code, figure_3, figure_4, functions, inode};
+use super::{CodeShares, Estimate, Reproduction, code, figure_3, figure_4, functions, grep, inode};
 use crate::statement;
 
 /// Categories are shown if they reach this percentage of some file system's code.
@@ -32,6 +32,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
     text += &code::text(&of.code);
     text += &functions::text(&of.functions);
     text += &figure_4::text(&of.figure_4, width);
+    text += &grep::text(&of.grep);
     text += &statement::text(&of.statements, "found here", width);
     for what in &of.missing {
         text += &paragraph("- not measured: ", "  ", what, width);

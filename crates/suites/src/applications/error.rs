@@ -39,13 +39,24 @@ pub enum ApplicationsError {
     #[error(
         "programs run on trees of {} to {} files, but --files is {}: give {}",
         grouped(f64::from(FILES_MIN)),
-        grouped(f64::from(FILES_MAX)),
+        grouped(f64::from(*most)),
         grouped(f64::from(*files)),
-        if *files < FILES_MIN { FILES_MIN } else { FILES_MAX }
+        if *files < FILES_MIN { FILES_MIN } else { *most }
     )]
     OddFiles {
         /// The number requested.
         files: u32,
+        /// The most.
+        most: u32,
+    },
+    /// It has several threads, or starts other programs.
+    #[error(
+        "{name} has several threads, which are not told apart in a trace: choose --program from \
+         grep, find, tar"
+    )]
+    NotTraced {
+        /// The name given.
+        name: String,
     },
     /// The tree does not fit on a target.
     #[error(

@@ -10,6 +10,7 @@ mod answer;
 mod error;
 mod figures;
 mod programs;
+mod traced;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,7 @@ pub use self::error::ApplicationsError;
 use self::error::{FILES_MAX, FILES_MIN};
 use self::figures::Figures;
 use self::programs::{Application, Subject, making_repository, names};
+pub use self::traced::{TracedAnswer, TracedApplication, traced};
 use crate::benchmark::Benchmark;
 use crate::door::{Door, Took};
 use crate::experiment::{Experiment, Site};
@@ -87,15 +89,10 @@ pub(crate) fn benchmarks(
     options: &ApplicationsOptions,
 ) -> Result<Vec<Benchmark>, ApplicationsError> {
     let files = options.files;
-    if !(FILES_MIN..=FILES_MAX).contains(&files) {
-        return Err(ApplicationsError::OddFiles { files });
-    }
+    check_files(files, FILES_MAX)?;
     let mut all: Vec<Benchmark> = Vec::new();
     for (index, name) in (0..).zip(&options.programs) {
-        let application = Application::named(name).ok_or_else(|| {
-            let suggestion = did_you_mean(name, names());
-            ApplicationsError::NoProgram { name: name.clone(), suggestion }
-        })?;
+        let application = named(name)?;
         if options.programs.iter().filter(|&other| other == name).count() > 1 {
             return Err(ApplicationsError::Twice { name: name.clone() });
         }
@@ -107,6 +104,20 @@ pub(crate) fn benchmarks(
         }
     }
     Ok(all)
+}
+
+fn named(name: &str) -> Result<Application, ApplicationsError> {
+    Application::named(name).ok_or_else(|| {
+        let suggestion = did_you_mean(name, names());
+        ApplicationsError::NoProgram { name: name.to_owned(), suggestion }
+    })
+}
+
+fn check_files(files: u32, most: u32) -> Result<(), ApplicationsError> {
+    match (FILES_MIN..=most).contains(&files) {
+        true => Ok(()),
+        false => Err(ApplicationsError::OddFiles { files, most }),
+    }
 }
 
 /// Checks that a target has room for the tree and its repository.

@@ -1,5 +1,6 @@
 //! `fsprism footprint`: its subcommands, the naive model of a cache, and the simulation of caches.
 
+pub(crate) mod applications;
 pub(crate) mod caches;
 mod diff;
 mod pollution;
@@ -32,6 +33,7 @@ pub(crate) fn footprint(command: &FootprintCommand) -> anyhow::Result<Outcome> {
         FootprintCommand::Stacks(options) => study::stacks(options),
         FootprintCommand::Diff(options) => diff::diff(options),
         FootprintCommand::Pollution(options) => pollution::pollution(options),
+        FootprintCommand::Applications(options) => applications::applications(options),
     }
 }
 

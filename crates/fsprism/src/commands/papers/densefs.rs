@@ -4,14 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ::report::AnalysedRun;
-use ::reproduce::densefs::{self, FIGURE_4_TARGETS, Part, Sources, TracedRun};
+use ::reproduce::densefs::{self, FIGURE_4_TARGETS, GrepExecution, Part, Sources, TracedRun};
 use anyhow::{Context, anyhow};
 use footprint_suite::{GuestTarget, trace_name};
-use record::{Run, RunDirectory, TRACES};
+use record::{EndReason, Run, RunDirectory, TRACES};
 use suites::pollution;
 use textual::{list, plain_path};
 
 use super::Paper;
+use super::grep_in_guests::{GREP, grep, grep_of};
 use super::paper_run::{BLOCKS, PaperRun, in_guests, measure_or_read, measuring, owned, read};
 use crate::arguments::footprint::{CachesOptions, FootprintOptions, TracingOptions};
 use crate::arguments::guests::GuestKernel;
@@ -48,13 +49,14 @@ impl Paper for DenseFs {
 
     fn examples(&self) -> &'static [(&'static str, &'static str)] {
         &[
-            ("sudo fsprism reproduce densefs", "traced and measured in three minutes"),
+            ("sudo fsprism reproduce densefs", "traced and measured in four minutes"),
             (
                 "fsprism reproduce densefs/figure-2 --run fsprism-runs/RUN",
                 "from any run of the footprint suite",
             ),
             ("fsprism reproduce densefs/figure-3", "DenseFS in a guest's kernel"),
             ("sudo fsprism reproduce densefs/figure-4", "measured in two minutes"),
+            ("sudo fsprism reproduce densefs/section-4", "figure 4, and grep in guests"),
             ("fsprism reproduce densefs/section-3.1", "the bytes of an inode"),
         ]
     }
@@ -92,6 +94,7 @@ struct Made {
     traced: Result<Traced, String>,
     timed: Result<PaperRun, String>,
     functions: Result<String, String>,
+    grep: Result<Vec<GrepExecution>, String>,
     no_densefs: Option<String>,
 }
 
@@ -118,6 +121,7 @@ impl Made {
             Err(anyhow!("{name} is a run of {suite}: {needed}")).or_input_error()
         };
         let lacks = |what: &str| format!("{} has no {what}", plain_path(path));
+        let grep = grep_of(path).ok_or_else(|| lacks("executions of grep"));
         let timed = |path: &Path| {
             let (suite, how) = (pollution::SUITE, Measuring::default());
             measure_or_read(suite, suite, None, &FIGURE_4_TARGETS, &how, Some(&path.to_owned()))
@@ -128,7 +132,7 @@ impl Made {
             }
             let timed = Ok(timed(path)?);
             let (traced, functions) = (Err(lacks("traces")), Err(lacks("functions of a kernel")));
-            return Ok(Self { traced, timed, functions, no_densefs: None });
+            return Ok(Self { traced, timed, functions, grep, no_densefs: None });
         }
         if !run.manifest.cells.iter().any(|cell| cell.suite == footprint_suite::SUITE) {
             let needed = if part.is_traced() { footprint_suite::SUITE } else { pollution::SUITE };
@@ -145,7 +149,7 @@ impl Made {
         let functions = is_ours.then(|| fs::read_to_string(&file).ok()).flatten();
         let functions = functions.ok_or_else(|| lacks("functions of a kernel"));
         let traced = Ok(Traced { path: path.to_owned(), directory: None, run });
-        Ok(Self { traced, timed, functions, no_densefs: None })
+        Ok(Self { traced, timed, functions, grep, no_densefs: None })
     }
 
     /// Makes what a part needs.
@@ -154,6 +158,7 @@ impl Made {
             traced: not_needed(),
             timed: not_needed(),
             functions: not_needed(),
+            grep: not_needed(),
             no_densefs: None,
         };
         if part.is_timed() && part.is_traced() {
@@ -176,12 +181,31 @@ impl Made {
             let within = made.traced.as_ref().ok().map(|traced| traced.path.join(POLLUTION));
             made.timed = timed(within, options)?;
         }
+        if part.has_grep() {
+            let is_interrupted =
+                made.timed.as_ref().is_ok_and(|run| run.reason == EndReason::Interrupted);
+            made.grep = match is_interrupted {
+                true => Err("the run was interrupted".to_owned()),
+                false => unless_interrupted(grep(options))?,
+            };
+            if let Ok(executions) = &made.grep
+                && let Some(directory) = made.directory()
+            {
+                directory.put(GREP, &serde_json::to_vec(executions)?)?;
+            }
+        }
         Ok(made)
+    }
+
+    /// The directory of the run that was made now.
+    fn directory(&self) -> Option<&RunDirectory> {
+        let traced = self.traced.as_ref().ok().and_then(|one| one.directory.as_ref());
+        traced.or_else(|| self.timed.as_ref().ok().and_then(|one| one.directory.as_ref()))
     }
 
     /// Prints the answer, and what it was made from.
     fn answer(&self, part: Part, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
-        let Self { traced, timed, functions, no_densefs } = self;
+        let Self { traced, timed, functions, grep, no_densefs } = self;
         let traced = traced.as_ref().map_err(Clone::clone);
         let stacks = traced.as_ref().map_or(Vec::new(), |one| traces_of(&one.path, &one.run));
         let name = traced.as_ref().map_or(String::new(), |one| plain_path(&one.path));
@@ -199,6 +223,7 @@ impl Made {
                     .map(|one| (&one.run, timed_name.as_str()))
                     .map_err(Clone::clone),
                 functions: functions.as_deref().map_err(Clone::clone),
+                grep: grep.as_deref().map_err(Clone::clone),
                 no_densefs: no_densefs.clone(),
             },
         );

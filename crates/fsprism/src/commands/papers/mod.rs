@@ -4,6 +4,7 @@ mod bonnie_anova;
 mod bonnie_in_guest;
 mod densefs;
 mod fscache;
+mod grep_in_guests;
 mod memory_rich;
 mod paper_run;
 mod rocket_science;
