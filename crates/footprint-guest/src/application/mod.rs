@@ -5,10 +5,10 @@
 //! the parent only waits, as the program writes to a device. The program is executed in this way on
 //! an empty directory, and then on the tree: the difference is what the tree takes.
 //!
-//! Before that, it is executed three times on the tree. The first time reads everything into memory;
-//! the second time shows what is mapped into it (`mapped`): addresses are not randomised in a guest,
-//! so this is also where things are when it is traced. The third time is a rehearsal of what is
-//! traced, marks apart.
+//! Before that, it is executed three times on the tree. The first time reads everything into
+//! memory. The second time shows what is mapped into it (`mapped`): addresses are not randomised in
+//! a guest, so this is also where things are when it is traced. The third time is a rehearsal of
+//! what is traced, marks apart.
 
 mod execution;
 mod job;
