@@ -95,7 +95,8 @@ fn times(measured: &MeasuredRun<'_>) -> Vec<Statement> {
         judged(
             statement(
                 "discussion",
-                "without a cache, a little more than half of the time of the tree is spent in READs",
+                "without a cache, a little more than half of the time of the tree is spent in \
+                 READs",
                 "4.4 of 7.6 minutes, all but that of the page cache: 0.58",
                 None,
             ),

@@ -5,8 +5,8 @@ use std::path::Path;
 use targets::Space;
 use workload::SourceTree;
 
-use super::error::ApplicationsError;
 use super::answer::Answer;
+use super::error::ApplicationsError;
 use super::programs::{Application, Subject};
 use super::{check_files, named, room_for};
 
