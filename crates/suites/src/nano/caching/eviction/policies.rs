@@ -103,7 +103,7 @@ fn metric_of(policy: Policy) -> String {
 fn values(fitted: &Fit) -> Vec<f64> {
     let agreement = |policy: Policy| {
         let scored = fitted.ranking.iter().find(|scored| scored.policy == policy);
-        scored.map_or(0.0, |scored| 100.0 * scored.agreement.max(0.0))
+        scored.map_or(0.0, |scored| 100.0 * scored.agreement.clamp(0.0, 1.0))
     };
     let best = 100.0 * fitted.best().explained;
     let all = std::iter::once(best).chain(Policy::ALL.into_iter().map(agreement));
