@@ -45,7 +45,7 @@ describe.skipIf(executable === undefined)("a reader", () => {
     const load = document.loads?.find((one) => one.title === "a mail server");
     const isCompared = load?.comparisons.some((one) => one.interval != null) ?? false;
     const figures = isCompared ? /\d× ?\[.*1×|1×.*\d× ?\[/ : /1×|–/;
-    expect(await mail.textContent()).toMatch(figures);
+    await expect.poll(() => mail.textContent()).toMatch(figures);
     expect(await isWhole(tab, "#loads .map tbody tr:nth-child(2)")).toBe(true);
     expect(await height(tab)).toBeLessThan(HEIGHT_MOST);
     await tab.screenshot({ path: join(screenshots, "first-window.png") });
