@@ -6,9 +6,8 @@ TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 ARGS =
 
 PREFIX = /usr/local
-COMPLETIONS = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run build install test lint bench loads coverage densefs densefs-install \
+.PHONY: help run build install deb dist test lint bench loads coverage densefs densefs-install \
 	densefs-long fuzz setup
 # The steps of a target run one after another, even with -j.
 .NOTPARALLEL:
@@ -16,7 +15,9 @@ COMPLETIONS = $(DESTDIR)$(PREFIX)/share
 help:
 	@echo "make run [ARGS=...]    set up, build and run fsprism survey ARGS"
 	@echo "make build             build target/release/fsprism"
-	@echo "make install           build, then install below PREFIX ($(PREFIX)) with man page and completions"
+	@echo "make install           build, then install below PREFIX ($(PREFIX)) with manual and completions"
+	@echo "make deb               build target/deb/fsprism_VERSION_amd64.deb, a Debian package"
+	@echo "make dist              build target/dist/fsprism-VERSION.tar.xz and one of the program"
 	@echo "make test              set up, then run every check and test"
 	@echo "make lint              check formatting, clippy, documentation, licences, shell scripts"
 	@echo "make bench [ARGS=...]  set up, build and measure fsprism against fio and a bare loop"
@@ -35,16 +36,11 @@ build:
 	@$(CARGO) build --release --locked -p fsprism
 
 install: build
-	@install -D $(TARGET_DIR)/release/fsprism $(DESTDIR)$(PREFIX)/bin/fsprism
-	@$(TARGET_DIR)/release/fsprism man | \
-		install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/man/man1/fsprism.1
-	@$(TARGET_DIR)/release/fsprism completions bash | \
-		install -D -m 644 /dev/stdin $(COMPLETIONS)/bash-completion/completions/fsprism
-	@$(TARGET_DIR)/release/fsprism completions zsh | \
-		install -D -m 644 /dev/stdin $(COMPLETIONS)/zsh/site-functions/_fsprism
-	@$(TARGET_DIR)/release/fsprism completions fish | \
-		install -D -m 644 /dev/stdin $(COMPLETIONS)/fish/vendor_completions.d/fsprism.fish
-	@echo "$(DESTDIR)$(PREFIX)/bin/fsprism"
+	@scripts/install $(TARGET_DIR)/release/fsprism "$(DESTDIR)" $(PREFIX)
+
+deb dist:
+	@scripts/setup package
+	@program=$$(packaging/build) && packaging/package $@ "$$program" $(TARGET_DIR)/$@
 
 setup:
 	@scripts/setup run
@@ -59,6 +55,7 @@ lint:
 coverage:
 	@$(CARGO) test --release --locked -p fsprism-stats --test coverage_samples -- --ignored
 	@$(CARGO) test --release --locked -p fsprism-report --lib -- --ignored coverage
+	@$(CARGO) test --release --locked -p fsprism-reproduce --lib -- --ignored coverage
 
 densefs:
 	@scripts/setup densefs

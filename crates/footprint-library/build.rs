@@ -15,12 +15,17 @@ fn main() {
     for sources in [&trace, &plugin] {
         println!("cargo::rerun-if-changed={}", sources.display());
     }
+    // So that the library, too, is the same wherever it is built.
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let is_remap = |flag: &&str| flag.starts_with("--remap-path-prefix");
+    let remapped: Vec<&str> = flags.split('\x1f').filter(is_remap).collect();
     let rlib = out.join("libfootprint_trace.rlib");
     let compile = |source: &Path, kind: &str, to: &Path| {
         let mut command = Command::new(variable("RUSTC"));
         command.args(["--edition=2024", "--cap-lints=allow", "-Copt-level=3", "-Cpanic=abort"]);
         let name = if kind == "rlib" { "footprint_trace" } else { "footprint_plugin" };
         command.args(["--crate-name", name, "--crate-type", kind, "--target", &variable("TARGET")]);
+        command.args(&remapped);
         if let Ok(linker) = env::var("RUSTC_LINKER") {
             command.arg(format!("-Clinker={linker}"));
         }

@@ -536,6 +536,8 @@ benchmark: "bonnie-metadata"
 benchmark: "pollution"
 }) | (ApplicationsOptions & {
 benchmark: "applications"
+}) | (JobFileOptions & {
+benchmark: "job-file"
 }))
 /**
  * Where random reads and writes begin.
@@ -2415,6 +2417,57 @@ files: number
 programs: string[]
 }
 /**
+ * A job file of fio, as it was read.
+ */
+export interface JobFileOptions {
+/**
+ * Its name.
+ */
+file: string
+/**
+ * Its jobs, with variables replaced and files included.
+ */
+jobs: RecordedJob[]
+/**
+ * Its lines, as its author wrote them.
+ */
+lines: string[]
+}
+/**
+ * A job of a job file.
+ */
+export interface RecordedJob {
+/**
+ * How many of the settings are global.
+ */
+global: number
+/**
+ * Its name.
+ */
+name: string
+/**
+ * Settings of the `[global]` sections before it, then its own.
+ */
+settings: RecordedSetting[]
+}
+/**
+ * A setting of a job.
+ */
+export interface RecordedSetting {
+/**
+ * The line of the job file; none if it comes from elsewhere.
+ */
+line?: (number | null)
+/**
+ * The option.
+ */
+name: string
+/**
+ * Its value, if it has one.
+ */
+value?: (string | null)
+}
+/**
  * Reads and writes that the user described.
  */
 export interface CustomWorkload {
@@ -2747,6 +2800,14 @@ rounds: number
  * Conditions of a target: limits that the kernel enforces while it is measured.
  */
 export interface Conditions {
+/**
+ * How many bytes of most recently used blocks the device reads in a tenth of that, if any.
+ */
+delay_cache_bytes?: (number | null)
+/**
+ * How long each request of the device takes at least, in nanoseconds, if it was slowed down.
+ */
+delay_ns?: (number | null)
 /**
  * Memory limit of the control group, in bytes.
  */

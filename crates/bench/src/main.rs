@@ -6,10 +6,10 @@
 //! and `throttled` (each optionally followed by a budget and a number of runs), `budget` and
 //! `order` run the experiments of `docs/honesty.md`, `change` with a directory of runs measures how
 //! many runs see a change, and `twelve`, `warm`, `statistics`, `io-paths`, `io_uring`,
-//! `footprints`, `densefs`, `exec` and `bonnie` measure only those rows; `exec` may be followed by
-//! `calls`, `lines`, `start`, `whole`, or the number of files in the tree that whole programs work
-//! on. If a program that fsprism is compared with is missing, nothing is measured, and the exit
-//! status is 2.
+//! `footprints`, `jobs`, `papers`, `densefs`, `exec` and `bonnie` measure only those rows; `exec`
+//! may be followed by `calls`, `lines`, `start`, `whole`, or the number of files in the tree that
+//! whole programs work on. If a program that fsprism is compared with is missing, nothing is
+//! measured, and the exit status is 2.
 
 mod beside;
 mod bonnie;
@@ -22,8 +22,10 @@ mod footprints;
 mod harness_cost;
 mod honesty;
 mod io_paths;
+mod jobs;
 mod new_process;
 mod order;
+mod papers;
 mod processes;
 mod statistics;
 mod table;
@@ -68,6 +70,8 @@ fn main() -> anyhow::Result<()> {
         Some("io-paths") => return alone("/dev/shm".as_ref(), io_paths::measure),
         Some("io_uring") => return alone("/dev/shm".as_ref(), uring::measure),
         Some("bonnie") => return alone("/dev/shm".as_ref(), bonnie::measure),
+        Some("jobs") => return alone("/var/tmp".as_ref(), jobs::measure),
+        Some("papers") => return alone(&std::env::temp_dir(), papers::measure),
         Some("footprints") => return alone(&std::env::temp_dir(), footprints::measure),
         Some("densefs") => return alone("/dev/shm".as_ref(), densefs::measure),
         Some("exec") => {
@@ -93,10 +97,13 @@ fn main() -> anyhow::Result<()> {
     uring::measure(&mut table, work.path())?;
     statistics::measure(&mut table, work.path())?;
     footprints::measure(&mut table, work.path())?;
+    papers::measure(&mut table, work.path())?;
     densefs::measure(&mut table, work.path())?;
     densefs::programs::measure(&mut table, work.path())?;
     bonnie::measure(&mut table, work.path())?;
     processes::measure(&mut table)?;
+    let on_disk = tempfile::tempdir_in("/var/tmp")?;
+    jobs::measure(&mut table, on_disk.path())?;
     println!("{table}");
     Ok(())
 }
@@ -117,7 +124,7 @@ fn part(word: &str) -> Option<fn(&Path) -> anyhow::Result<()>> {
 /// for all rows.
 fn peers_of(word: Option<&str>) -> &'static [&'static str] {
     match word {
-        Some("twelve" | "warm" | "io-paths" | "io_uring") => &["fio"],
+        Some("twelve" | "warm" | "io-paths" | "io_uring" | "jobs") => &["fio"],
         Some("bonnie") => &["bonnie++"],
         Some(
             "same"
@@ -129,6 +136,7 @@ fn peers_of(word: Option<&str>) -> &'static [&'static str] {
             | "footprints"
             | "densefs"
             | "exec"
+            | "papers"
             | bonnie::ONE_PROCESS
             | engine::ONE_PROCESS
             | twelve::ONE_PROCESS

@@ -58,7 +58,7 @@ static long (*const calls[])(const struct pt_regs *registers) = {
 };
 
 /* All calls whose numbers the kernel does not use come here. */
-static often long enter(const struct pt_regs *registers)
+static first_often long enter(const struct pt_regs *registers)
 {
 	unsigned long number = registers->orig_ax - DENSEFS_FIRST_CALL;
 	long answer;

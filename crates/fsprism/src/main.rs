@@ -13,12 +13,15 @@ use std::sync::Arc;
 use clap::CommandFactory;
 use command_line::{Arguments, Command, RunArgument, parse};
 use commands::{
-    check, cliff, compare, completions, densefs, footprint, lab, machine, manual, papers, report,
-    runs, stats, suites,
+    check, cliff, compare, completions, densefs, fio, footprint, lab, machine, manual, papers,
+    report, runs, stats, suites,
 };
 use signal_hook::consts::SIGXFSZ;
 
 fn main() -> ExitCode {
+    if slow_device::is_server() {
+        return slow_device::serve();
+    }
     if ::lab::inside::is_first_process() {
         if footprint_guest::inside::has_job() {
             footprint_guest::inside::init();
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Stats(analysis) => stats::stats(&analysis),
         Command::Reproduce(options) => papers::reproduce(&options),
         Command::Densefs(command) => densefs::densefs(&command),
+        Command::Fio(options) => fio::fio(&options),
         Command::Machine(options) => machine::machine(&options),
         Command::Completions(options) => {
             completions::completions(options.shell, Arguments::command())

@@ -117,6 +117,16 @@ pub enum LabError {
         /// The module's name.
         module: String,
     },
+    /// The kernel was built without something that is asked for.
+    #[error(
+        "kernel {release} was built without {option}: use another (--kernel), or do not ask for it"
+    )]
+    NoOption {
+        /// The kernel's release.
+        release: String,
+        /// The option of its configuration.
+        option: String,
+    },
     /// The compiler has no standard library for kernels.
     #[error(
         "rustc cannot compile for kernels here: run rustup target add {target}, or install rustup \

@@ -10,6 +10,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// A monotonic clock that is read around an operation.
 pub trait Clock: Clone + Send + Sync {
+    /// Whether reading it takes so little that a call by a pointer shows beside it. If so, a loop
+    /// around an operation should be compiled for that operation.
+    const IS_QUICK: bool = false;
+
     /// A reading that begins an interval: code before it has finished, and code after it has not
     /// yet begun.
     fn start(&self) -> u64;
@@ -71,6 +75,8 @@ impl TscClock {
 }
 
 impl Clock for TscClock {
+    const IS_QUICK: bool = true;
+
     #[inline(always)]
     fn start(&self) -> u64 {
         tsc::start()

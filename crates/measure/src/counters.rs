@@ -89,15 +89,24 @@ impl ProcessorCounters {
     /// # Errors
     /// Somebody else used the counters meanwhile, so the counts are incomplete.
     pub fn count<T>(&mut self, act: impl FnOnce() -> T) -> Result<(T, Vec<u64>), CountersError> {
-        self.group.reset()?;
-        self.group.enable()?;
+        self.begin()?;
         let done = act();
+        Ok((done, self.end()?))
+    }
+
+    fn begin(&mut self) -> Result<(), CountersError> {
+        self.group.reset()?;
+        Ok(self.group.enable()?)
+    }
+
+    /// What was counted since the beginning.
+    fn end(&mut self) -> Result<Vec<u64>, CountersError> {
         self.group.disable()?;
         let counted = self.group.read()?;
         if counted.time_running() < counted.time_enabled() {
             return Err(CountersError::Taken);
         }
-        Ok((done, self.members.iter().map(|member| counted[member]).collect()))
+        Ok(self.members.iter().map(|member| counted[member]).collect())
     }
 }
 
@@ -139,7 +148,9 @@ impl UserCounters {
         sums: &mut UserCounts,
         act: impl FnOnce() -> T,
     ) -> Result<T, CountersError> {
-        let (done, counts) = self.0.count(act)?;
+        self.0.begin()?;
+        let done = act();
+        let counts = self.0.end()?;
         let UserCounts { instructions, cycles, l1i_misses, l1d_misses } = sums;
         for (sum, count) in [instructions, cycles, l1i_misses, l1d_misses].into_iter().zip(counts) {
             *sum += count;

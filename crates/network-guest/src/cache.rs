@@ -11,7 +11,8 @@ use lab::inside::load_modules_for;
 use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::counters::Counters;
+use crate::counters::{Counters, tracing};
+use crate::culling::{CullLimits, FreePercents};
 use crate::messages::{CachePlace, Settled};
 use crate::{programs, server};
 
@@ -20,15 +21,10 @@ const CONFIGURATION: &str = "/etc/cachefilesd.conf";
 const SAID: &str = "/tmp/cachefilesd.said";
 /// Where the kernel lists caches.
 const CACHES: &str = "/proc/fs/fscache/caches";
-/// The defaults of Debian's package: culling starts below 7 % of free blocks or files, and ends at
-/// 10 %.
-const LIMITS: &str = "brun 10%\nbcull 7%\nbstop 3%\nfrun 10%\nfcull 7%\nfstop 3%\n";
 const TAG: &str = "fsprism";
 /// How long to wait for the cache to become active, and to write everything that it holds.
 const PATIENCE: Duration = Duration::from_secs(60);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
-/// The percentage of blocks and of files that are free when culling ends.
-const FREE_ENOUGH_PERCENT: u64 = 10;
 /// If nothing has been culled for this long, there is nothing left to cull.
 const REST: Duration = Duration::from_secs(3);
 /// The unit of a file's block count in bytes.
@@ -39,6 +35,7 @@ const BLOCK_BYTES: u64 = 512;
 pub(crate) struct Cache {
     keeper: Child,
     disk: String,
+    limits: CullLimits,
 }
 
 /// Makes a new cache on this file system; a previous cache is lost.
@@ -53,8 +50,9 @@ pub(crate) fn start(place: &CachePlace) -> Result<Cache, String> {
     for name in [file_system, "cachefiles"] {
         load_modules_for(name).map_err(|error| error.to_string())?;
     }
+    tracing::begin(place.is_timed)?;
     server::mount_disk(file_system, &disk, DIRECTORY)?;
-    let text = format!("dir {DIRECTORY}\ntag {TAG}\n{LIMITS}");
+    let text = format!("dir {DIRECTORY}\ntag {TAG}\n{}", place.limits.configuration());
     fs::create_dir_all("/etc").map_err(|error| format!("/etc: {error}"))?;
     fs::write(CONFIGURATION, text).map_err(|error| format!("{CONFIGURATION}: {error}"))?;
     let failed = |why: String| format!("cachefilesd failed on {file_system}: {why}");
@@ -72,7 +70,7 @@ pub(crate) fn start(place: &CachePlace) -> Result<Cache, String> {
         }
         std::thread::sleep(BETWEEN_LOOKS);
     }
-    Ok(Cache { keeper, disk })
+    Ok(Cache { keeper, disk, limits: place.limits })
 }
 
 /// Whether the kernel lists an active cache; the state is in the sixth column.
@@ -104,7 +102,7 @@ impl Cache {
             }
             std::thread::sleep(BETWEEN_LOOKS);
         }
-        wait_for_culling(|| Ok(count()?.cache.map_or(0, |cache| cache.culled)))?;
+        wait_for_culling(self.limits, || Ok(count()?.cache.map_or(0, |cache| cache.culled)))?;
         let process = Pid::from_child(&self.keeper);
         let ended = kill_process(process, Signal::TERM).map_err(io::Error::from);
         ended.and_then(|()| self.keeper.wait()).map_err(|error| format!("cachefilesd: {error}"))?;
@@ -117,10 +115,14 @@ impl Cache {
 }
 
 /// Waits until there is enough space again, or nothing more is culled.
-fn wait_for_culling(culled: impl Fn() -> Result<u64, String>) -> Result<(), String> {
+fn wait_for_culling(
+    limits: CullLimits,
+    culled: impl Fn() -> Result<u64, String>,
+) -> Result<(), String> {
     let begun = Instant::now();
     let (mut last, mut since) = (culled()?, begun);
-    while !has_room().map_err(|error| format!("cache: {error}"))? && begun.elapsed() < PATIENCE {
+    let has_room = || has_room(limits).map_err(|error| format!("cache: {error}"));
+    while !has_room()? && begun.elapsed() < PATIENCE {
         std::thread::sleep(BETWEEN_LOOKS);
         let now = culled()?;
         if now > last {
@@ -133,11 +135,14 @@ fn wait_for_culling(culled: impl Fn() -> Result<u64, String>) -> Result<(), Stri
 }
 
 /// Whether as much is free as culling aims for.
-fn has_room() -> io::Result<bool> {
+fn has_room(limits: CullLimits) -> io::Result<bool> {
     let free = rustix::fs::statvfs(DIRECTORY)?;
     // A file system that allocates inodes dynamically reports none.
-    let is_enough = |free: u64, of: u64| of == 0 || free * 100 >= of * FREE_ENOUGH_PERCENT;
-    Ok(is_enough(free.f_bavail, free.f_blocks) && is_enough(free.f_ffree, free.f_files))
+    let is_enough = |free: u64, of: u64, percents: FreePercents| {
+        of == 0 || free * 100 >= of * u64::from(percents.run)
+    };
+    Ok(is_enough(free.f_bavail, free.f_blocks, limits.blocks)
+        && is_enough(free.f_ffree, free.f_files, limits.files))
 }
 
 /// The contents of a cache.

@@ -11,12 +11,14 @@ mod cache;
 mod client;
 pub mod content;
 pub mod counters;
+mod culling;
 pub mod inside;
 mod messages;
 mod programs;
 mod server;
 pub mod task;
 
+pub use culling::{CullLimits, FreePercents};
 pub use messages::{
     Answer, CachePlace, CommandResult, Question, Settled, TaskMeasurement, Version,
 };

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::{Content, FileSet};
 use crate::counters::Counters;
+use crate::culling::CullLimits;
 use crate::task::{Task, TaskResult};
 
 /// A request to a guest.
@@ -54,6 +55,10 @@ pub struct CachePlace {
     pub disk: u8,
     /// Additional mkfs options.
     pub mkfs: Vec<String>,
+    /// When it is culled.
+    pub limits: CullLimits,
+    /// Whether the time that it takes on its file system is measured.
+    pub is_timed: bool,
 }
 
 /// A guest's answer.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use network_guest::CullLimits;
 use record::{CacheState, Cell, Dimension};
 use serde_json::{Value, json};
 
@@ -32,6 +33,12 @@ fn cell(plan: &Plan, target: &Target, benchmark: NetworkBenchmark) -> Cell {
     }
     if let Some(cache) = &target.cache {
         add("cache_file_system", json!(cache));
+        if !plan.cache_disk.is_unlimited() {
+            add("cache_disk", json!(plan.cache_disk.to_string()));
+        }
+        if plan.limits != CullLimits::default() {
+            add("cull_limits", json!(plan.limits.to_string()));
+        }
     }
     let content = plan.content;
     match benchmark {
@@ -61,7 +68,7 @@ fn cell(plan: &Plan, target: &Target, benchmark: NetworkBenchmark) -> Cell {
             NetworkState::Server | NetworkState::PageCache => CacheState::Warm,
             NetworkState::None | NetworkState::Cold | NetworkState::Hot => CacheState::Cold,
         },
-        metrics: metrics::definitions(benchmark, plan.mount.is_some()),
+        metrics: metrics::definitions(benchmark, plan.counts, plan.mount.is_some()),
         baseline: None,
         working_set_bytes: Some(bytes),
         curve: None,

@@ -1,12 +1,11 @@
 //! The course of a run: rounds of all benchmarks in all states, each of them proved.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use lab::rig::RigError;
-use network_guest::Version;
 use network_guest::task::Task;
+use network_guest::{CachePlace, Version};
 
 use crate::attempts::{self, ChainTurn, ProvedState};
 use crate::chain::{Chain, round};
@@ -14,6 +13,7 @@ use crate::forecast::Forecast;
 use crate::observation::{MeasuredReplicate, ServerCounters};
 use crate::plan::{NetworkBenchmark, Plan};
 use crate::proof::prove_all;
+use crate::read_content::ReadContent;
 use crate::recorder::RunRecorder;
 use crate::rig::{JointMeasurement, NetworkRig};
 use crate::state::NetworkState;
@@ -50,7 +50,8 @@ pub fn conduct(
     let plan = recorder.plan().clone();
     let round = round(&plan);
     let mut forecast = Forecast::new(&plan, &round);
-    let mut conductor = Conductor { rig, plan: &plan, say, changes: 0, sums: BTreeMap::new() };
+    let mut conductor =
+        Conductor { rig, plan: &plan, say, changes: 0, content: ReadContent::default() };
     let time = |seconds: f64| format!("{seconds:.2} s (emulated)");
     for block in 0..plan.runs {
         for (benchmark, chain) in &round {
@@ -93,8 +94,7 @@ struct Conductor<'a> {
     say: &'a dyn Fn(&str),
     /// How often the file on the server has been changed.
     changes: u64,
-    /// The checksum of what each benchmark has read since the files were last changed.
-    sums: BTreeMap<NetworkBenchmark, u64>,
+    content: ReadContent,
 }
 
 /// A client's cache.
@@ -119,7 +119,7 @@ impl Conductor<'_> {
         let first = chain.targets[0].state;
         if !self.rig.is_serving() {
             (self.say)("booting the server");
-            self.sums.clear();
+            self.content.forget();
             self.rig.serve(self.plan).map_err(|error| (first, error.into()))?;
         }
         let outcome = match chain.version {
@@ -193,7 +193,7 @@ impl Conductor<'_> {
         let cache = |is_new| Some(Cache { file_system, is_new });
         self.boot_once(NetworkBenchmark::File, version, cache(true), &[cold], &mut before)?;
         self.changes += 1;
-        self.sums.clear();
+        self.content.forget();
         let change = self.plan.content.seed.wrapping_add(self.changes);
         let changed = self.rig.change(change).map_err(|error| (hot, error.into()))?;
         let sum =
@@ -224,14 +224,16 @@ impl Conductor<'_> {
         let of_first = |error: RigError| (first, Lost::from(error));
         self.rig.boot_clients(benchmark.clients()).map_err(of_first)?;
         if let Some(Cache { file_system, is_new }) = cache {
-            let place = benchmark.cache_place(file_system);
+            let place = benchmark.cache_place(file_system, self.plan.limits);
+            let is_timed = benchmark.times_cache(self.plan.counts);
+            let place = CachePlace { is_timed, ..place };
             self.rig.start_caches(&place, is_new).map_err(of_first)?;
         }
         self.rig.mount(version).map_err(of_first)?;
         let mut replicates = Vec::new();
         for &state in states {
             if benchmark == NetworkBenchmark::Rewrite {
-                self.sums.clear();
+                self.content.forget();
             }
             let performed = self.rig.perform(benchmark.task());
             let JointMeasurement { measured, server } =
@@ -265,22 +267,6 @@ impl Conductor<'_> {
         Err(Lost::Replicate("the client did not read what the server has".to_owned()))
     }
 
-    /// Refuses what has read other bytes than the same benchmark in another state.
-    fn compare_content(
-        &mut self,
-        benchmark: NetworkBenchmark,
-        replicate: &MeasuredReplicate,
-    ) -> Result<(), String> {
-        let Some(first) = replicate.readers.first().filter(|_| benchmark.reads_the_same()) else {
-            return Ok(());
-        };
-        let sum = first.measured.did.sum;
-        match *self.sums.entry(benchmark).or_insert(sum) {
-            before if before == sum => Ok(()),
-            _ => Err("other bytes were read than in the states before".to_owned()),
-        }
-    }
-
     fn prove(
         &mut self,
         benchmark: NetworkBenchmark,
@@ -290,7 +276,8 @@ impl Conductor<'_> {
     ) -> Result<(), UnprovedState> {
         let content_bytes = benchmark.bytes(&self.plan.content);
         let outcome = prove_all(state, benchmark, content_bytes, &replicate.readers);
-        let outcome = outcome.and_then(|()| self.compare_content(benchmark, &replicate));
+        let sum = replicate.readers.first().map_or(0, |one| one.measured.did.sum);
+        let outcome = outcome.and_then(|()| self.content.compare(benchmark, sum));
         outcome.map_err(|why| (state, Lost::Replicate(why)))?;
         proved.push((state, replicate));
         Ok(())

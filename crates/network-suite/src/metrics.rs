@@ -2,15 +2,17 @@
 
 use lab::rig::Shape;
 use network_guest::TaskMeasurement;
-use network_guest::counters::{Counters, MountCounters};
+use network_guest::counters::{CheckCounters, Counters, MountCounters, NetfsCounters, SpentTime};
 use record::{Better, MetricDefinition};
 
+use crate::kernel_counts::{KernelCounts, NetfsStatistics};
 use crate::observation::{Observation, Reader, ServerCounters, all_requests, sum};
 use crate::plan::NetworkBenchmark;
 
 pub(crate) use record::network::{
-    CACHE_HIT, CACHE_READS, CACHE_WRITES, CLIENT_IDLE, CULLED, ELAPSED_TIME, HELD, LINK_BUSY,
-    LINK_DELAY, OBJECTS, OTHER_RPCS, SERVER_IDLE,
+    CACHE_CHECK_TIME, CACHE_HIT, CACHE_LOOKUP_TIME, CACHE_READ_TIME, CACHE_READS, CACHE_WRITES,
+    CLIENT_IDLE, CULLED, ELAPSED_TIME, HELD, LINK_BUSY, LINK_DELAY, OBJECTS, OTHER_RPCS,
+    SERVER_IDLE,
 };
 pub use record::network::{EMULATED_TIME, RPCS, SERVER_BYTES, is_network_bound, rpc_metric};
 
@@ -30,6 +32,31 @@ const OPERATIONS: [&str; 14] = [
     "OPEN_NOATTR",
     "CLOSE",
     "DELEGRETURN",
+];
+
+/// A count of the kernel's library for network file systems.
+type NetfsCount = (&'static str, fn(&NetfsCounters) -> u64);
+
+/// The metrics of that library, in a kernel that has its statistics.
+const OF_NETFS: [NetfsCount; 8] = [
+    ("netfs_server_reads", |netfs| netfs.server_reads),
+    ("netfs_server_reads_failed", |netfs| netfs.server_reads_failed),
+    ("netfs_server_reads_instead", |netfs| netfs.server_reads_instead),
+    ("netfs_cache_reads", |netfs| netfs.cache_reads),
+    ("netfs_cache_reads_failed", |netfs| netfs.cache_reads_failed),
+    ("netfs_cache_writes", |netfs| netfs.cache_writes),
+    ("netfs_cache_writes_failed", |netfs| netfs.cache_writes_failed),
+    ("cache_misfits", |netfs| netfs.misfits),
+];
+
+/// A time that a cache takes on its file system.
+type CacheTime = (&'static str, fn(&SpentTime) -> u64);
+
+/// The metrics of these times.
+const OF_CACHE_TIME: [CacheTime; 3] = [
+    (CACHE_LOOKUP_TIME, |spent| spent.lookup_ns),
+    (CACHE_CHECK_TIME, |spent| spent.check_ns),
+    (CACHE_READ_TIME, |spent| spent.read_ns),
 ];
 
 /// A metric with its value.
@@ -55,7 +82,11 @@ const OF_GUESTS: [&str; 9] = [
 ];
 
 /// The metrics of every cell of a benchmark, in order, in guests or on a mount of the user's own.
-pub(crate) fn definitions(benchmark: NetworkBenchmark, is_own: bool) -> Vec<MetricDefinition> {
+pub(crate) fn definitions(
+    benchmark: NetworkBenchmark,
+    counts: KernelCounts,
+    is_own: bool,
+) -> Vec<MetricDefinition> {
     let nothing = TaskMeasurement {
         did: network_guest::task::TaskResult::default(),
         elapsed_ns: 0,
@@ -66,7 +97,8 @@ pub(crate) fn definitions(benchmark: NetworkBenchmark, is_own: bool) -> Vec<Metr
     let readers = vec![Reader { measured: nothing, settled: None }; benchmark.clients()];
     let server = ServerCounters::default();
     let link = Shape::default();
-    let observed = Observation { benchmark, readers: &readers, server: &server, link, is_own };
+    let (readers, server) = (&readers, &server);
+    let observed = Observation { benchmark, readers, server, link, counts, is_own };
     let definition = |row: MetricValue| MetricDefinition::new(&row.name, row.unit, row.better);
     visible(rows(&observed), is_own).map(definition).collect()
 }
@@ -126,6 +158,10 @@ fn rows(observed: &Observation<'_>) -> Vec<MetricValue> {
         Better::Neither,
         observed.cache(|cache| cache.invalidations),
     );
+    rows.extend(of_kernel(observed));
+    let mut add = |name: &str, unit, better, value| {
+        rows.push(MetricValue { name: name.to_owned(), unit, better, value });
+    };
     add(CULLED, "count", Better::Neither, observed.culled());
     let full = observed.cache(|cache| cache.writes_without_room + cache.creates_without_room);
     add("cache_without_room", "count", Better::Neither, full);
@@ -145,19 +181,57 @@ fn rows(observed: &Observation<'_>) -> Vec<MetricValue> {
     if observed.benchmark == NetworkBenchmark::Cull {
         add(CACHE_HIT, "%", Better::Higher, observed.cache_hit());
     }
-    if observed.readers.len() > 1 {
-        add("overlap", "%", Better::Neither, observed.overlap());
-        for (number, client) in observed.clients().enumerate() {
-            let mut own = |name: &str, unit, value| {
-                add(&format!("client_{}_{name}", number + 1), unit, Better::Neither, value);
-            };
-            own(RPCS, "count", client.mount(all_requests));
-            own("rpc_read", "count", client.mount(|mount| mount.requests("READ")));
-            own(SERVER_BYTES, "bytes", client.mount(|mount| mount.server_read_bytes));
-            own(CACHE_READS, "count", client.cache(|cache| cache.reads));
-            own(CACHE_WRITES, "count", client.cache(|cache| cache.writes));
-            own(EMULATED_TIME, "ns", client.slowest_ns());
+    rows.extend(of_each_client(observed));
+    rows
+}
+
+/// What not every kernel counts.
+fn of_kernel(observed: &Observation<'_>) -> Vec<MetricValue> {
+    let mut rows = Vec::new();
+    let mut add = |name: &str, unit, better, value| {
+        rows.push(MetricValue { name: name.to_owned(), unit, better, value });
+    };
+    let KernelCounts { netfs, checks, .. } = observed.counts;
+    if netfs != NetfsStatistics::Absent {
+        for (name, pick) in OF_NETFS {
+            add(name, "count", Better::Neither, observed.netfs(pick));
         }
+    }
+    if netfs == NetfsStatistics::WithRetries {
+        let retries = observed.netfs(|netfs| netfs.retries.unwrap_or(0));
+        add("netfs_read_retries", "count", Better::Lower, retries);
+    }
+    if checks {
+        add("cache_checks", "count", Better::Neither, observed.checks(CheckCounters::all));
+        add("cache_stale", "count", Better::Neither, observed.checks(|checks| checks.stale));
+    }
+    if observed.benchmark.times_cache(observed.counts) {
+        for (name, pick) in OF_CACHE_TIME {
+            add(name, "ns", Better::Neither, observed.spent(pick));
+        }
+    }
+    rows
+}
+
+/// What each of several clients did.
+fn of_each_client(observed: &Observation<'_>) -> Vec<MetricValue> {
+    let mut rows = Vec::new();
+    if observed.readers.len() < 2 {
+        return rows;
+    }
+    let mut add = |name: &str, unit, value| {
+        rows.push(MetricValue { name: name.to_owned(), unit, better: Better::Neither, value });
+    };
+    add("overlap", "%", observed.overlap());
+    for (number, client) in observed.clients().enumerate() {
+        let mut own =
+            |name: &str, unit, value| add(&format!("client_{}_{name}", number + 1), unit, value);
+        own(RPCS, "count", client.mount(all_requests));
+        own("rpc_read", "count", client.mount(|mount| mount.requests("READ")));
+        own(SERVER_BYTES, "bytes", client.mount(|mount| mount.server_read_bytes));
+        own(CACHE_READS, "count", client.cache(|cache| cache.reads));
+        own(CACHE_WRITES, "count", client.cache(|cache| cache.writes));
+        own(EMULATED_TIME, "ns", client.slowest_ns());
     }
     rows
 }
@@ -166,10 +240,13 @@ fn rows(observed: &Observation<'_>) -> Vec<MetricValue> {
 mod tests {
     use super::*;
 
+    const ALL_COUNTS: KernelCounts =
+        KernelCounts { netfs: NetfsStatistics::WithRetries, checks: true, times: true };
+
     #[test]
     fn the_first_metric_counts_all_calls_and_names_are_not_repeated() {
         for benchmark in NetworkBenchmark::ALL {
-            let definitions = definitions(benchmark, false);
+            let definitions = definitions(benchmark, ALL_COUNTS, false);
             assert_eq!(definitions[0].name, RPCS);
             let mut names: Vec<&str> = definitions.iter().map(|one| one.name.as_str()).collect();
             assert_eq!(names.contains(&"client_2_rpc_read"), benchmark.clients() == 2);
@@ -180,9 +257,22 @@ mod tests {
     }
 
     #[test]
+    fn what_a_kernel_does_not_count_is_no_metric() {
+        let of = |counts| {
+            let definitions = definitions(NetworkBenchmark::File, counts, false);
+            definitions.into_iter().map(|one| one.name).collect::<Vec<_>>()
+        };
+        let (old, new) = (of(KernelCounts::default()), of(ALL_COUNTS));
+        assert_eq!(old.len() + OF_NETFS.len() + 3, new.len());
+        assert!(new.contains(&"netfs_read_retries".to_owned()));
+        assert!(!old.iter().any(|name| name.starts_with("netfs_") || name == "cache_stale"));
+    }
+
+    #[test]
     fn on_a_mount_of_ones_own_time_is_time_and_guests_are_not_counted() {
         let of = |is_own| {
-            let definitions = definitions(NetworkBenchmark::File, is_own);
+            let counts = KernelCounts::default();
+            let definitions = definitions(NetworkBenchmark::File, counts, is_own);
             definitions.into_iter().map(|one| one.name).collect::<Vec<_>>()
         };
         let (own, guests) = (of(true), of(false));

@@ -20,6 +20,7 @@ use rustix::fs::{Advice, fadvise};
 use crate::attempts::{self, ChainTurn, Lost, ProvedState, UnprovedState};
 use crate::chain::round;
 use crate::conduct::Ended;
+use crate::kernel_counts::KernelCounts;
 use crate::observation::{MeasuredReplicate, ServerCounters};
 use crate::plan::{NetworkBenchmark, OnMount, Plan, Target};
 use crate::proof::prove_all;
@@ -189,6 +190,9 @@ impl OwnMount {
             runs,
             content,
             cache_bytes: None,
+            cache_disk: lab::rig::DiskSpeed::default(),
+            limits: network_guest::CullLimits::default(),
+            counts: KernelCounts::here(),
             mount: Some(mount),
         })
     }

@@ -2,10 +2,12 @@
 
 use lab::rig::Shape;
 use network_guest::counters::{
-    CacheCounters, Counters, DiskCounters, MountCounters, NetworkCounters, OperationCounters,
+    CacheCounters, CheckCounters, Counters, DiskCounters, MountCounters, NetfsCounters,
+    NetworkCounters, OperationCounters, SpentTime,
 };
 use network_guest::{Settled, TaskMeasurement};
 
+use crate::kernel_counts::KernelCounts;
 use crate::plan::NetworkBenchmark;
 
 /// What one client did, or the server itself if the files are read there.
@@ -51,6 +53,8 @@ pub(crate) struct Observation<'a> {
     pub(crate) server: &'a ServerCounters,
     /// The shape of each link.
     pub(crate) link: Shape,
+    /// What the clients' kernel counts.
+    pub(crate) counts: KernelCounts,
     /// Whether it was on a mount of the user's own, not in guests.
     pub(crate) is_own: bool,
 }
@@ -71,6 +75,27 @@ impl<'a> Observation<'a> {
     pub(crate) fn cache(&self, pick: impl Fn(&CacheCounters) -> u64) -> f64 {
         self.sum(|one| {
             let of = |counters: &Counters| counters.cache.as_ref().map_or(0, &pick);
+            (of(&one.measured.before), of(&one.measured.after))
+        })
+    }
+
+    pub(crate) fn netfs(&self, pick: impl Fn(&NetfsCounters) -> u64) -> f64 {
+        self.sum(|one| {
+            let of = |counters: &Counters| counters.netfs.as_ref().map_or(0, &pick);
+            (of(&one.measured.before), of(&one.measured.after))
+        })
+    }
+
+    pub(crate) fn spent(&self, pick: impl Fn(&SpentTime) -> u64) -> f64 {
+        self.sum(|one| {
+            let of = |counters: &Counters| counters.spent.as_ref().map_or(0, &pick);
+            (of(&one.measured.before), of(&one.measured.after))
+        })
+    }
+
+    pub(crate) fn checks(&self, pick: impl Fn(&CheckCounters) -> u64) -> f64 {
+        self.sum(|one| {
+            let of = |counters: &Counters| counters.checks.as_ref().map_or(0, &pick);
             (of(&one.measured.before), of(&one.measured.after))
         })
     }
@@ -207,8 +232,9 @@ mod tests {
         let server = ServerCounters::default();
         let link = Shape { rate_bits_per_s: Some(8000), ..Shape::default() };
         let benchmark = NetworkBenchmark::TwoClients;
-        let observed =
-            Observation { benchmark, readers: &readers, server: &server, link, is_own: false };
+        let (readers, server) = (&readers, &server);
+        let counts = KernelCounts::default();
+        let observed = Observation { benchmark, readers, server, link, counts, is_own: false };
         assert_eq!(observed.mount(|mount| mount.server_read_bytes), 2000.0);
         assert_eq!(observed.slowest_ns(), 2e9);
         assert_eq!(observed.overlap(), 50.0);

@@ -53,7 +53,10 @@ fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
         NetworkBenchmark::Rewrite => return counts.writes_all(evidence),
         NetworkBenchmark::Cull => return counts.is_of_small_cache(state, evidence),
         // The caller, which asked for the change, compares what was read with what the server has.
-        NetworkBenchmark::Coherence => return counts.reads_all_from_server(evidence),
+        NetworkBenchmark::Coherence => {
+            counts.reads_all_from_server(evidence)?;
+            return counts.found_stale();
+        }
         NetworkBenchmark::File
         | NetworkBenchmark::TwoClients
         | NetworkBenchmark::Tree
@@ -70,6 +73,7 @@ fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
             if counts.cache_writes == 0 {
                 return Err("nothing was written to the cache".to_owned());
             }
+            counts.failed_nowhere()?;
             evidence.settled.map_or(Ok(()), |settled| evidence.prove_filled(settled))
         }
         NetworkState::Hot => {
@@ -77,6 +81,7 @@ fn prove(state: NetworkState, evidence: &Evidence<'_>) -> Result<(), String> {
             if counts.cache_reads == 0 {
                 return Err("nothing was read from the cache".to_owned());
             }
+            counts.failed_nowhere()?;
             evidence.settled.map_or(Ok(()), |_| counts.read_all_from_disk(evidence))
         }
         NetworkState::PageCache => {
@@ -95,6 +100,11 @@ struct ProofCounts {
     cache_writes: u64,
     disk_reads: u64,
     disk_read_bytes: u64,
+    /// Reads from the cache and writes to it that failed, if the kernel counts them.
+    cache_reads_failed: u64,
+    cache_writes_failed: u64,
+    /// Cached files that were found out of date; `None` if the kernel does not count them.
+    stale: Option<u64>,
 }
 
 impl ProofCounts {
@@ -112,6 +122,11 @@ impl ProofCounts {
             let of = |one: &Option<_>| one.as_ref().map_or(0, pick);
             of(&after.disk).saturating_sub(of(&before.disk))
         };
+        let netfs = |pick: fn(&network_guest::counters::NetfsCounters) -> u64| {
+            let of = |one: &Option<_>| one.as_ref().map_or(0, pick);
+            of(&after.netfs).saturating_sub(of(&before.netfs))
+        };
+        let stale = |one: &Counters| one.checks.map_or(0, |checks| checks.stale);
         Self {
             did_bytes: measured.did.bytes,
             server_bytes: mount(|mount| mount.server_read_bytes),
@@ -123,6 +138,9 @@ impl ProofCounts {
             cache_writes: cache(|cache| cache.writes),
             disk_reads: disk(|disk| disk.reads),
             disk_read_bytes: disk(|disk| disk.read_bytes),
+            cache_reads_failed: netfs(|netfs| netfs.cache_reads_failed),
+            cache_writes_failed: netfs(|netfs| netfs.cache_writes_failed),
+            stale: after.checks.map(|_| stale(after).saturating_sub(stale(before))),
         }
     }
 
@@ -151,6 +169,25 @@ impl ProofCounts {
             "{} bytes were read from the server in {} calls",
             self.server_bytes, self.reads
         ))
+    }
+
+    /// A read from the cache that failed is made from the server instead, and a write that failed
+    /// leaves a hole.
+    fn failed_nowhere(&self) -> Result<(), String> {
+        let (reads, writes) = (self.cache_reads_failed, self.cache_writes_failed);
+        if reads == 0 && writes == 0 {
+            return Ok(());
+        }
+        Err(format!("{reads} reads from the cache and {writes} writes to it failed"))
+    }
+
+    /// The cache must have held the old file and refused it: a file that it had lost would be read
+    /// from the server as well.
+    fn found_stale(&self) -> Result<(), String> {
+        match self.stale {
+            Some(0) => Err("the cache found nothing out of date".to_owned()),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// The client's memory is new, so what it reads of a cache in a guest, it reads from the disk.
@@ -269,7 +306,9 @@ impl Evidence<'_> {
 
 #[cfg(test)]
 mod tests {
-    use network_guest::counters::{CacheCounters, DiskCounters, MountCounters, OperationCounters};
+    use network_guest::counters::{
+        CacheCounters, CheckCounters, DiskCounters, MountCounters, NetfsCounters, OperationCounters,
+    };
     use network_guest::task::TaskResult;
 
     use super::*;
@@ -327,6 +366,39 @@ mod tests {
         let mut hot = measured(0, 1, 0);
         hot.after.disk = Some(DiskCounters { read_bytes: BYTES, ..DiskCounters::default() });
         proved(NetworkState::Hot, hot, BYTES).unwrap();
+    }
+
+    #[test]
+    fn what_the_kernel_counts_further_must_agree() {
+        let failed = |reads, writes| NetfsCounters {
+            cache_reads_failed: reads,
+            cache_writes_failed: writes,
+            ..NetfsCounters::default()
+        };
+        for (state, mut measured) in
+            [(NetworkState::Cold, measured(BYTES, 1, 1)), (NetworkState::Hot, measured(0, 1, 0))]
+        {
+            measured.after.netfs = Some(failed(0, 0));
+            assert!(proves(state, &measured));
+            for failed in [failed(1, 0), failed(0, 1)] {
+                measured.after.netfs = Some(failed);
+                assert!(!proves(state, &measured));
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_changed_must_be_found_in_the_cache() {
+        let proved = |checks| {
+            let mut measured = measured(BYTES, 0, 1);
+            measured.after.checks = checks;
+            let reader = Reader { measured, settled: None };
+            prove_all(NetworkState::Hot, NetworkBenchmark::Coherence, BYTES, &[reader])
+        };
+        proved(None).unwrap();
+        proved(Some(CheckCounters { good: 0, stale: 1 })).unwrap();
+        let lost = proved(Some(CheckCounters { good: 1, stale: 0 })).unwrap_err();
+        assert!(lost.contains("out of date"), "{lost}");
     }
 
     #[test]

@@ -57,8 +57,8 @@ impl<'a> RunRecorder<'a> {
         target: &Target,
         MeasuredReplicate { readers, server }: &MeasuredReplicate,
     ) -> Result<(), RecordError> {
-        let (link, is_own) = (self.plan.link, self.plan.mount.is_some());
-        let observed = Observation { benchmark, readers, server, link, is_own };
+        let (link, counts, is_own) = (self.plan.link, self.plan.counts, self.plan.mount.is_some());
+        let observed = Observation { benchmark, readers, server, link, counts, is_own };
         let cell = self.cell(benchmark, target);
         self.journal.keep(replicate(cell, block, &observed), attempt)
     }

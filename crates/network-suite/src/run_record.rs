@@ -1,5 +1,6 @@
 //! What a plan measures, as the manifest of an ordinary run.
 
+use network_guest::CullLimits;
 use record::{Manifest, Skipped, TargetRecord};
 
 use crate::cells;
@@ -40,8 +41,13 @@ pub(crate) fn record_of(plan: &Plan, target: &Target) -> TargetRecord {
     let is_own = plan.mount.is_some();
     let link = target.version.filter(|_| !is_own).map(|_| format!("link={}", plan.link));
     let cache = target.cache.as_ref().map(|cache| format!("cache={cache}"));
+    let is_slow = target.cache.is_some() && !plan.cache_disk.is_unlimited();
+    let disk = is_slow.then(|| format!("disk={}", plan.cache_disk));
+    let has_limits = target.cache.is_some() && plan.limits != CullLimits::default();
+    let limits = has_limits.then(|| plan.limits.to_string());
     let state = Some(format!("state={}", target.state));
-    let words: Vec<String> = [version, link, cache, state].into_iter().flatten().collect();
+    let words: Vec<String> =
+        [version, link, cache, disk, limits, state].into_iter().flatten().collect();
     let file_system = match &plan.mount {
         Some(mount) => &mount.file_system,
         None if target.version.is_some() => "nfs",

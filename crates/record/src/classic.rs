@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::applications::ApplicationsOptions;
+use crate::job_file::JobFileOptions;
 use crate::metric::{Better, MetricDefinition};
 use crate::pollution::PollutionOptions;
 
@@ -25,6 +26,8 @@ pub enum SuiteOptions {
     Pollution(PollutionOptions),
     /// Whole programs on a tree of files.
     Applications(ApplicationsOptions),
+    /// The jobs of a job file of fio.
+    JobFile(JobFileOptions),
 }
 
 /// What a processor counts in a phase by counters of its own.

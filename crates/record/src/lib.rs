@@ -23,6 +23,7 @@ mod doubt;
 mod error;
 mod histogram_log;
 mod interval;
+mod job_file;
 mod journal;
 mod journal_text;
 mod load;
@@ -69,6 +70,7 @@ pub use doubt::{Doubt, DoubtRow, KnownMistake, Weight};
 pub use error::{RecordError, TakeInError};
 pub use histogram_log::HistogramLocation;
 pub use interval::IntervalReport;
+pub use job_file::{JobFileOptions, RecordedJob, RecordedSetting};
 pub use journal::{
     Block, CacheEvidence, CellFailed, CourseRecord, Discarded, End, EndReason, LatencySummary,
     LeftOut, Line, Pilot, Planned, Replicate, Spent, Start, TimelineRecord, Waited, left_out,

@@ -257,6 +257,12 @@ pub struct Conditions {
     pub write_iops: Option<u64>,
     /// Maximum read-ahead, in bytes, if it was set; 0 turns read-ahead off.
     pub read_ahead_bytes: Option<u64>,
+    /// How long each request of the device takes at least, in nanoseconds, if it was slowed down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ns: Option<u64>,
+    /// How many bytes of most recently used blocks the device reads in a tenth of that, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_cache_bytes: Option<u64>,
 }
 
 impl Conditions {

@@ -13,11 +13,17 @@ pub mod bonnie_anova;
 pub mod densefs;
 pub mod fscache;
 mod gathered;
+mod hypothesis;
 mod item;
 mod margin;
 pub mod memory_rich;
+#[cfg(test)]
+mod nulls;
 mod picture;
+mod reproduced;
 pub mod rocket_science;
 mod statement;
 
 pub use item::{Agreement, Item, Printed};
+pub use reproduced::Reproduced;
+pub use statement::{Outcome, Statement};

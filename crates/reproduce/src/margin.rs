@@ -7,39 +7,50 @@ use crate::statement::Outcome;
 pub(crate) struct Margin {
     least: f64,
     most: f64,
+    /// Whether the numbers that agree lie outside of these two.
+    is_outside: bool,
     reason: &'static str,
 }
 
 impl Margin {
     /// Numbers below this one agree.
     pub(crate) const fn below(most: f64, reason: &'static str) -> Self {
-        Self { least: f64::NEG_INFINITY, most, reason }
+        Self { least: f64::NEG_INFINITY, most, is_outside: false, reason }
     }
 
     /// Numbers above this one agree.
     pub(crate) const fn above(least: f64, reason: &'static str) -> Self {
-        Self { least, most: f64::INFINITY, reason }
+        Self { least, most: f64::INFINITY, is_outside: false, reason }
     }
 
     /// Numbers between these agree.
     pub(crate) const fn between(least: f64, most: f64, reason: &'static str) -> Self {
-        Self { least, most, reason }
+        Self { least, most, is_outside: false, reason }
+    }
+
+    /// Numbers below the first or above the second agree.
+    pub(crate) const fn outside(least: f64, most: f64, reason: &'static str) -> Self {
+        Self { least, most, is_outside: true, reason }
     }
 
     /// Whether a statement holds: if all of an interval agrees. It does not hold if none of it
     /// does.
     pub(crate) fn judge(&self, low: f64, high: f64) -> Outcome {
-        let agrees = low > self.least && high < self.most;
-        let disagrees = high <= self.least || low >= self.most;
-        Outcome::of_interval(agrees, disagrees)
+        let is_between = low > self.least && high < self.most;
+        let is_beyond = high <= self.least || low >= self.most;
+        match self.is_outside {
+            true => Outcome::of_interval(is_beyond, is_between),
+            false => Outcome::of_interval(is_between, is_beyond),
+        }
     }
 
     /// In words.
     pub(crate) fn words(&self) -> String {
-        let Self { least, most, reason } = self;
+        let Self { least, most, is_outside, reason } = self;
         let numbers = match (least.is_finite(), most.is_finite()) {
             (false, _) => format!("below {most}"),
             (_, false) => format!("above {least}"),
+            _ if *is_outside => format!("below {least} or above {most}"),
             _ => format!("{least} to {most}"),
         };
         format!("{numbers} ({reason})")
@@ -65,6 +76,11 @@ mod tests {
         assert_eq!(equal.judge(0.85, 1.05), Outcome::Unknown);
         assert_eq!(equal.judge(0.5, 0.6), Outcome::DoesNotHold);
         assert_eq!(equal.judge(1.2, 1.3), Outcome::DoesNotHold);
+        let apart = Margin::outside(0.9, 1.1, "a tenth");
+        assert_eq!(apart.judge(1.2, 1.3), Outcome::Holds);
+        assert_eq!(apart.judge(0.5, 0.8), Outcome::Holds);
+        assert_eq!(apart.judge(1.05, 1.3), Outcome::Unknown);
+        assert_eq!(apart.judge(0.95, 1.05), Outcome::DoesNotHold);
     }
 
     #[test]
@@ -72,5 +88,6 @@ mod tests {
         assert_eq!(Margin::below(0.98, "why").words(), "below 0.98 (why)");
         assert_eq!(Margin::above(1.1, "why").words(), "above 1.1 (why)");
         assert_eq!(Margin::between(0.4, 0.6, "why").words(), "0.4 to 0.6 (why)");
+        assert_eq!(Margin::outside(0.9, 1.1, "why").words(), "below 0.9 or above 1.1 (why)");
     }
 }

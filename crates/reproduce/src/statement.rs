@@ -16,6 +16,16 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// In words: `does not hold`.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::DoesNotHold => "does not hold",
+            Self::Unknown => "cannot tell",
+        }
+    }
+
     /// The outcome, given whether all of an interval agrees with the paper and whether all of it
     /// disagrees.
     pub(crate) fn of_interval(agrees: bool, disagrees: bool) -> Self {
@@ -66,7 +76,8 @@ impl Statement {
     }
 }
 
-const NOT_MEASURED: &str = "not measured";
+/// Instead of a number that a run does not have.
+pub(crate) const NOT_MEASURED: &str = "not measured";
 
 /// What was measured for a statement: the number in words, and whether the statement holds.
 pub(crate) type Found = Option<(String, bool)>;
@@ -94,11 +105,7 @@ const INDENT: &str = "               ";
 pub(crate) fn text(statements: &[Statement], how: &str, width: usize) -> String {
     let mut text = format!("\nWhat the paper says, and what was {how}\n");
     for statement in statements {
-        let outcome = match statement.outcome {
-            Outcome::Holds => "holds",
-            Outcome::DoesNotHold => "does not hold",
-            Outcome::Unknown => "cannot tell",
-        };
+        let outcome = statement.outcome.words();
         let claim = format!("{outcome}: {} ({})", statement.claim, statement.source);
         text += &paragraph("- ", "  ", &claim, width);
         text += &published(statement.published, width);

@@ -4,6 +4,25 @@
 //! sample is too small or too unusual to support an answer, the answer is refused ([`Refusal`]),
 //! never guessed.
 //!
+//! Is the second of two alternatives slower, each measured once in each of eight blocks?
+//!
+//! ```
+//! use stats::{Paired, Sample, order};
+//!
+//! let first = [102.0, 98.0, 101.0, 110.0, 99.0, 104.0, 97.0, 103.0];
+//! let second = [125.0, 119.0, 121.0, 138.0, 118.0, 130.0, 120.0, 122.0];
+//! let paired = Paired::new(&second, &first)?;
+//! let ratio = paired.interval(0.95)?;
+//! assert!(ratio.low > 1.15 && ratio.high < 1.3, "{ratio:?}");
+//! assert!(paired.p() < 0.001);
+//!
+//! let median = order::median_interval(&Sample::new(first)?, 0.95)?;
+//! assert!(median.contains(101.5));
+//! // Too few values support no answer.
+//! assert!(Paired::new(&second[..2], &first[..2]).is_err());
+//! # Ok::<(), stats::Refusal>(())
+//! ```
+//!
 //! Where to start, by question:
 //!
 //! - *What is this series?* [`Sample`] describes it. [`order`] gives distribution-free intervals of
@@ -23,7 +42,8 @@
 //!   the sizes at which a curve falls, and [`crossing`] where two become equal, probe by probe.
 //! - *How much more is needed?* [`planning`].
 //!
-//! `docs/coverage.md` shows, by simulation, how often the intervals contain the true value.
+//! `docs/coverage.md` of fsprism shows, by simulation, how often the intervals contain the true
+//! value.
 
 #![forbid(unsafe_code)]
 

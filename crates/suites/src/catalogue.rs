@@ -15,7 +15,7 @@ use crate::classic::{self, ClassicError, array_walk, bonnie, bonnie_anova, memor
 use crate::custom;
 use crate::nano::NanoDimension;
 use crate::nano::io::open_loop;
-use crate::{applications, nano, pollution, rocket_science};
+use crate::{applications, job_file, nano, pollution, rocket_science};
 
 /// A named set of benchmarks.
 #[derive(Clone, Debug)]
@@ -215,6 +215,7 @@ pub fn suites() -> Vec<Suite> {
         whole("nano/scaling", "threads and processes, by what they share", NanoDimension::Scaling),
         case_study("rocket-science", "the case study of It IS Rocket Science, scaled to 64 MiB"),
         case_study("rocket-science/figure-1", "throughput over file size"),
+        case_study("rocket-science/figure-1-levels", "the same on a device with a cache"),
         case_study("rocket-science/figure-2", "throughput over time from a cold start"),
         case_study("rocket-science/figure-3", "latencies by file size"),
         case_study("rocket-science/figure-4", "latencies over time from a cold start"),
@@ -229,6 +230,7 @@ pub fn suites() -> Vec<Suite> {
         classic(SuiteOptions::BonnieMetadata(bonnie::metadata::published())),
         classic(SuiteOptions::Pollution(pollution::declared())),
         classic(SuiteOptions::Applications(applications::declared())),
+        classic(SuiteOptions::JobFile(job_file::declared())),
         Suite {
             name: bonnie_anova::SUITE,
             summary: "File Systems Performance Analysis: Bonnie in the paper's sizes",

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{Busy, CacheState, Cell, Spent};
 use runner::{Executor, Failure, Measured, PilotMeasure, Request};
+use targets::DeviceFailure;
 use workload::{Verification, Workload, WriteMemory};
 
 use crate::benchmark::{Benchmark, Work};
@@ -58,8 +58,8 @@ pub struct Laboratory {
     clock: SystemClock,
     clock_cost_ns: f64,
     calibrated: Reference,
-    /// The scratch directory, if it was found to be full.
-    full_scratch: Option<PathBuf>,
+    /// Why a target's device fails, if one was found to.
+    device_failure: Option<DeviceFailure>,
 }
 
 impl Laboratory {
@@ -95,7 +95,7 @@ impl Laboratory {
             clock,
             clock_cost_ns,
             calibrated,
-            full_scratch: None,
+            device_failure: None,
         }
     }
 
@@ -109,28 +109,29 @@ impl Laboratory {
         Err(Failure::Interrupted)
     }
 
-    /// Stops the run if there is no space left for images to grow. After a failure, this says that
-    /// the file system is not to blame, and the run can be resumed once there is space.
-    fn stop_without_room(&mut self) -> Result<(), Failure> {
-        let full = self.targets.iter().find_map(|live| live.target.scratch_without_room());
-        let Some(scratch) = full else { return Ok(()) };
-        self.full_scratch = Some(scratch.to_owned());
+    /// Stops the run if a device fails for a reason that is not the file system's: there is no
+    /// space left for images to grow, for instance. Asked after a failure; the run can be resumed
+    /// once that has been put right.
+    fn stop_without_device(&mut self) -> Result<(), Failure> {
+        let failure = self.targets.iter().find_map(|live| live.target.device_failure());
+        let Some(failure) = failure else { return Ok(()) };
+        self.device_failure = Some(failure);
         self.settings.stop.store(true, Ordering::Relaxed);
         Err(Failure::Interrupted)
     }
 
-    /// Passes a cell's failure on, unless there is no space left, which stops the run.
-    fn unless_without_room<T>(&mut self, measured: Result<T, Failure>) -> Result<T, Failure> {
+    /// Passes a cell's failure on, unless a device fails, which stops the run.
+    fn unless_without_device<T>(&mut self, measured: Result<T, Failure>) -> Result<T, Failure> {
         if matches!(measured, Err(Failure::Cell { .. })) {
-            self.stop_without_room()?;
+            self.stop_without_device()?;
         }
         measured
     }
 
-    /// The scratch directory, if the run stopped because it is full.
+    /// Why a target's device fails, if the run stopped because of that.
     #[must_use]
-    pub fn full_scratch(&self) -> Option<&Path> {
-        self.full_scratch.as_deref()
+    pub fn device_failure(&self) -> Option<&DeviceFailure> {
+        self.device_failure.as_ref()
     }
 
     /// Gives the targets back, to be closed.
@@ -381,7 +382,7 @@ impl Executor for Laboratory {
                 self.targets[index].renew(&file_sets, &fill).map_err(|why| why.to_string());
             if let Err(why) = renewed
                 && self.stop_unguarded().is_ok()
-                && self.stop_without_room().is_ok()
+                && self.stop_without_device().is_ok()
                 && !self.settings.stop.load(Ordering::Relaxed)
             {
                 let cells = (0u32..).zip(&self.cells).filter(|(_, cell)| cell.0 == index);
@@ -425,7 +426,7 @@ impl Executor for Laboratory {
                 })
             }
         };
-        self.unless_without_room(measured)
+        self.unless_without_device(measured)
     }
 
     fn execute(&mut self, request: &Request) -> Result<Measured, Failure> {
@@ -451,7 +452,7 @@ impl Executor for Laboratory {
                 self.unstopped_experiment(request.cell, experiment.as_ref(), turn)
             }
         };
-        self.unless_without_room(measured)
+        self.unless_without_device(measured)
     }
 
     fn busy(&mut self, watched: Duration) -> Option<Busy> {

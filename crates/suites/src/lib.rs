@@ -22,6 +22,7 @@ mod failure;
 mod file_set_kind;
 mod findings;
 mod fragmentation;
+pub mod job_file;
 mod laboratory;
 mod live_target;
 mod metrics;

@@ -25,6 +25,7 @@ use serde_json::Value;
 
 use crate::benchmark::Benchmark;
 use crate::experiment::{Experiment, Site};
+use crate::failure::failed;
 use crate::findings::Findings;
 use crate::live_target::LiveTarget;
 
@@ -47,6 +48,9 @@ pub trait Sequence: fmt::Debug + Send + Sync {
 
     /// One replicate of every phase, in order. Each has all of its evidence: what the device did,
     /// and what was stolen.
+    ///
+    /// It is executed by a thread of its own, whose table of file descriptors no other thread
+    /// shares; it takes all files that it opens with it when it ends.
     ///
     /// `seed` is the same on all targets of a block, whichever phase comes first.
     ///
@@ -151,7 +155,9 @@ impl Experiment for OnePhase {
             return Ok(found);
         }
         let seed = site.live.phases.next_seed(name, site.block_seed);
-        let all = self.sequence.execute(site, seed)?;
+        // Its calls cost what they cost a program with one thread.
+        let alone = || self.sequence.execute(site, seed);
+        let all = system_calls::with_own_descriptors(alone).map_err(|error| failed(&error))??;
         site.live.phases.store(name, all);
         let found = site.live.phases.take(name, self.index);
         Ok(found.expect("a sequence finds something of each phase"))

@@ -3,6 +3,9 @@
 //! The kernel's throttle grants all that a slice of time allows at once: up to that amount, a
 //! throttled device is as fast as an unthrottled one. A replicate only shows the throttle if it
 //! asks for several slices' worth; a pilot, which asks for less, does not see it at all.
+//!
+//! A device whose every request is delayed (`delay=`) needs nothing of the kind: it is as slow to a
+//! pilot as it is later.
 
 use record::CacheState;
 use targets::{Conditions, Target};

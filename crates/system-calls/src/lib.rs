@@ -12,18 +12,20 @@ use std::ops::{Range, RangeInclusive};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 
+mod local_time;
 mod processes;
 mod refused;
 mod signals;
 mod trace;
 
+pub use local_time::local_time_text;
 pub use processes::{
     ProcessUsage, close_all_but, die_with_parent, duplicate_onto, fork, fork_blocking_signals,
-    processor_time_of, unshare_mounts, unshare_user_and_mounts, unshare_working_directory,
-    wait_with_usage,
+    on_own_descriptors, processor_time_of, unshare_mounts, unshare_user_and_mounts,
+    unshare_working_directory, wait_with_usage, with_own_descriptors,
 };
 pub use refused::refused_call;
-pub use signals::{end_by, leave_signals_to, stop_then_end};
+pub use signals::{block_signals, end_by, leave_signals_to, stop_then_end};
 pub use trace::{
     PendingCall, Registers, Traced, go_on, pending_call, read_memory, stay_stopped, step_through,
     stop_at, trace, wait_for_traced,
@@ -189,11 +191,21 @@ pub fn loop_image(device: &File) -> io::Result<(u64, u64)> {
     checked(status).map(|_| (info.device, info.inode))
 }
 
+/// How much memory the kernel can use, in bytes.
+pub fn memory_bytes() -> io::Result<u64> {
+    let mut info = MaybeUninit::<libc::sysinfo>::zeroed();
+    // SAFETY: the call writes at most one `struct sysinfo` to this address.
+    checked(unsafe { libc::sysinfo(info.as_mut_ptr()) })?;
+    // SAFETY: zeros are a valid `struct sysinfo`, and the call has filled it.
+    let info = unsafe { info.assume_init() };
+    Ok(info.totalram.saturating_mul(u64::from(info.mem_unit.max(1))))
+}
+
 /// The size of a block device in bytes.
-pub fn block_device_size_bytes(device: &File) -> io::Result<u64> {
+pub fn block_device_size_bytes(device: impl AsFd) -> io::Result<u64> {
     let mut size_bytes = 0_u64;
     // SAFETY: the request writes one u64 to this address.
-    checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKGETSIZE64, &raw mut size_bytes) })?;
+    checked(unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKGETSIZE64, &raw mut size_bytes) })?;
     Ok(size_bytes)
 }
 
@@ -216,9 +228,9 @@ pub fn block_discard(device: &File, size_bytes: u64) -> io::Result<()> {
 }
 
 /// Writes back and drops the block device's own page cache.
-pub fn block_flush_buffers(device: &File) -> io::Result<()> {
+pub fn block_flush_buffers(device: impl AsFd) -> io::Result<()> {
     // SAFETY: the request ignores its argument.
-    checked(unsafe { libc::ioctl(device.as_raw_fd(), BLKFLSBUF, 0) }).map(drop)
+    checked(unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKFLSBUF, 0) }).map(drop)
 }
 
 /// Counts pages of the file in the page cache, from byte `start` on for `length_bytes`, where 0

@@ -1,6 +1,8 @@
 //! Signals that request an orderly end, or an immediate one.
 
 use std::io;
+use std::mem::MaybeUninit;
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -34,6 +36,16 @@ pub fn stop_then_end(signals: &[i32], stop: &Arc<AtomicBool>, status: i32) -> io
         unsafe { register(signal, handle) }?;
     }
     Ok(())
+}
+
+/// Blocks every signal that can be blocked, in this thread and in those that it starts.
+pub fn block_signals() {
+    let mut all = MaybeUninit::uninit();
+    // SAFETY: the set is on this stack, and sigfillset initialises it.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), ptr::null_mut());
+    }
 }
 
 /// Leaves signals to a child that does this process's work: those that a terminal sends to both are

@@ -80,6 +80,13 @@ pub enum Unavailable {
     /// The kernel has no loop devices.
     #[error("/dev/loop-control does not exist; load it with `modprobe loop`, or give device=")]
     NoLoopDevices,
+    /// The kernel has no FUSE, by which a device is slowed down.
+    #[error(
+        "{} does not exist, by which delay= slows a device down; load it with `modprobe fuse`, or \
+        leave delay= out",
+        slow_device::DEVICE
+    )]
+    NoFuse,
     /// The scratch directory is not a writable directory.
     #[error("images cannot be made in {directory}: {source}; name another directory with \
         --scratch", directory = directory.display())]
@@ -291,6 +298,12 @@ pub(crate) fn check(
         return Err(Unavailable::MkfsMissing { program, package });
     }
     check_conditions(&spec.conditions)?;
+    if spec.conditions.delay_ns.is_some() && !Path::new(slow_device::DEVICE).exists() {
+        try_modprobe("fuse");
+        if !Path::new(slow_device::DEVICE).exists() {
+            return Err(Unavailable::NoFuse);
+        }
+    }
     match &scratch.device {
         Some(path) => Ok(Some(NamedDevice::check(path, &surroundings.destroy)?)),
         None => check_room(scratch, surroundings, promised_bytes).map(|()| None),

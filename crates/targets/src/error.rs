@@ -8,6 +8,7 @@ use file_system::FileSystem;
 use rustix::io::Errno;
 
 use crate::availability::Unavailable;
+use crate::device_failure::DeviceFailure;
 use crate::filtered::ADVICE;
 use crate::scratch::device::DeviceError;
 use crate::scratch::mkfs::MkfsFailed;
@@ -63,6 +64,20 @@ pub enum TargetError {
         directory: PathBuf,
         /// The kernel's error.
         source: io::Error,
+    },
+    /// The device could not be slowed down.
+    #[error("the device of {label} cannot be slowed down ({source}); leave delay= out")]
+    SlowDevice {
+        /// The target's label.
+        label: String,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// The process that slows the device down has ended in mid-run.
+    #[error("{failure}: {}", failure.advice("run again"))]
+    ServerEnded {
+        /// In words.
+        failure: DeviceFailure,
     },
     /// The kernel has a loop device that `/dev` does not show.
     #[error(
@@ -225,6 +240,7 @@ impl TargetError {
             Self::Unavailable(_)
                 | Self::MountsRefused { .. }
                 | Self::Image { .. }
+                | Self::SlowDevice { .. }
                 | Self::Mkfs { .. }
                 | Self::Mount { .. }
                 | Self::Conditions { .. }

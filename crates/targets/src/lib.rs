@@ -8,7 +8,8 @@
 //! A target leaves no trace, however the process ends. Three things ensure that:
 //!
 //! - mounts are made in a private mount namespace, which ends with the process;
-//! - an image has no name, and its loop device clears itself when it is last closed;
+//! - an image has no name, and its loop device clears itself when it is last closed; a process that
+//!   delays the device's requests ends when its file is no longer mounted or used;
 //! - the guardian process is told about everything with a name on the host (cgroups, the mount
 //!   area, work directories inside directory targets) before it is made, and removes it. If the
 //!   guardian is killed too, the next [`Workshop`] removes whatever carries a dead process's name.
@@ -18,6 +19,7 @@ mod availability;
 mod btrfs;
 pub mod cache;
 mod conditions;
+mod device_failure;
 mod device_numbers;
 mod error;
 mod facts;
@@ -41,6 +43,7 @@ mod workshop_inner;
 
 pub use availability::{Unavailable, availability};
 pub use conditions::{ConditionCaveat, ConditionsInForce, Entered};
+pub use device_failure::DeviceFailure;
 pub use device_numbers::DeviceNumbers;
 pub use error::TargetError;
 pub use facts::TargetFacts;

@@ -101,6 +101,13 @@ impl WorkshopInner {
         Ok(path)
     }
 
+    /// A path for a file to be mounted at, visible only to this process.
+    pub(crate) fn new_file_mount_point(&self) -> io::Result<PathBuf> {
+        let area = self.area.as_ref().ok_or(io::ErrorKind::PermissionDenied)?;
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        Ok(area.path.join(format!("{number}-slow")))
+    }
+
     /// Where to note one of the host's settings while we have changed it: beside the mount area,
     /// where a later run looks for what we left behind.
     pub(crate) fn new_note(&self) -> io::Result<PathBuf> {

@@ -83,9 +83,36 @@ pub struct Interleaved {
     pub elapsed_ticks: u64,
 }
 
+/// A step whose operations are put between rounds of code. Only a stretch of these is compiled for
+/// each type of step.
+pub(crate) trait Interposed: Step {
+    /// One stretch of operations, from a number on.
+    fn stretch(
+        &mut self,
+        plan: &Interleaving<'_>,
+        clock: &SystemClock,
+        first: u64,
+        kept: &mut Vec<RoundTicks>,
+    ) -> Result<(), (Fault, usize)>;
+}
+
+impl<S: Step> Interposed for S {
+    fn stretch(
+        &mut self,
+        plan: &Interleaving<'_>,
+        clock: &SystemClock,
+        first: u64,
+        kept: &mut Vec<RoundTicks>,
+    ) -> Result<(), (Fault, usize)> {
+        stretch(plan, plan.code, clock, kept, |round| {
+            self.timed(first + round, slot_of(round)).map(drop)
+        })
+    }
+}
+
 /// Lets them take turns. Returns None if it was told to stop.
-pub(crate) fn interleave<S: Step>(
-    step: &mut S,
+pub(crate) fn interleave(
+    step: &mut dyn Interposed,
     plan: &Interleaving<'_>,
     clock: &SystemClock,
     stop: &AtomicBool,
@@ -122,9 +149,7 @@ pub(crate) fn interleave<S: Step>(
                     let before = each_slot(first, count, |index, slot| step.before(index, slot));
                     let done = match before.map_err(|failure| (failure.fault, failure.slot)) {
                         Ok(()) => during(&mut counters, &mut counted.with_operation, || {
-                            stretch(plan, plan.code, clock, &mut all.with_operation, |round| {
-                                step.timed(first + round, slot_of(round)).map(drop)
-                            })
+                            step.stretch(plan, clock, first, &mut all.with_operation)
                         })?,
                         failed => failed,
                     };

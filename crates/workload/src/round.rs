@@ -37,8 +37,22 @@ impl TickSpan {
 /// Like [`run_part`](crate::run_loop::run_part), but does the untimed work before all operations
 /// and after all of them; the step must have a slot for each. Also returns when the timed part
 /// started and ended. Returns None if the round was called off.
-#[inline(never)]
 pub(crate) fn run_round<S: Step, C: Clock>(
+    step: &mut S,
+    length: LoopLength,
+    clock: &C,
+    recorder: &mut Recorder,
+    company: &impl RoundSync,
+) -> Result<Option<(LoopOutcome, TickSpan)>, EngineError> {
+    if C::IS_QUICK {
+        run_compiled(step, length, clock, recorder, company)
+    } else {
+        run_compiled::<dyn Step, _>(step, length, clock, recorder, company)
+    }
+}
+
+#[inline(never)]
+fn run_compiled<S: Step + ?Sized, C: Clock>(
     step: &mut S,
     length: LoopLength,
     clock: &C,

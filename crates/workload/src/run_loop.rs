@@ -1,6 +1,6 @@
 //! The hot loop: one operation after another, each between two clock readings.
 //!
-//! It is generic over the step and the clock and compiled for each pair, so a loop of reads
+//! It is generic over the step and, with a quick clock, compiled for each, so a loop of reads
 //! consists of choosing an offset, two clock readings, the call and the recording. It takes no
 //! lock, does no atomic read-modify-write and does not allocate. The stop flag is checked only when
 //! the recorder reports that the timeline has moved to a new slice; operations slower than a slice
@@ -157,8 +157,24 @@ pub(crate) fn end<S: Step>(step: &mut S) -> Result<(), EngineError> {
 }
 
 /// Like [`run_loop`], without the end of the step: more operations follow.
-#[inline(never)]
+///
+/// With a clock that is not quick, steps of all types share one loop.
 pub(crate) fn run_part<S: Step, C: Clock>(
+    step: &mut S,
+    length: LoopLength,
+    clock: &C,
+    recorder: &mut Recorder,
+    halt: &impl Halt,
+) -> Result<LoopOutcome, EngineError> {
+    if C::IS_QUICK {
+        run_compiled(step, length, clock, recorder, halt)
+    } else {
+        run_compiled::<dyn Step, _>(step, length, clock, recorder, halt)
+    }
+}
+
+#[inline(never)]
+fn run_compiled<S: Step + ?Sized, C: Clock>(
     step: &mut S,
     length: LoopLength,
     clock: &C,
@@ -176,7 +192,7 @@ pub(crate) fn run_part<S: Step, C: Clock>(
 /// One operation after another. In a round, each has its own slot, and the untimed work is done
 /// elsewhere.
 #[inline(always)]
-pub(crate) fn run_single<S: Step, C: Clock, const IN_ROUND: bool>(
+pub(crate) fn run_single<S: Step + ?Sized, C: Clock, const IN_ROUND: bool>(
     step: &mut S,
     LoopLength { first, operations, .. }: LoopLength,
     clock: &C,
@@ -219,7 +235,7 @@ pub(crate) fn run_single<S: Step, C: Clock, const IN_ROUND: bool>(
     Ok(outcome)
 }
 
-fn run_batches<S: Step, C: Clock>(
+fn run_batches<S: Step + ?Sized, C: Clock>(
     step: &mut S,
     length: LoopLength,
     clock: &C,

@@ -73,6 +73,8 @@ function targets(records: TargetRecord[]): Row[] {
     ["Reads limited to", (one) => perSecond(one.conditions.read_bps, one.conditions.read_iops)],
     ["Writes limited to", (one) => perSecond(one.conditions.write_bps, one.conditions.write_iops)],
     ["Read-ahead set to", (one) => bytesOf(one.conditions.read_ahead_bytes)],
+    ["Each device request takes", (one) => nanosecondsOf(one.conditions.delay_ns)],
+    ["Cache of the device", (one) => bytesOf(one.conditions.delay_cache_bytes)],
     ["Filled to", (one) => (one.filled_percent == null ? null : `${one.filled_percent} %`)],
     ["Aged", ({ aged }) => (aged == null ? null : ageing(aged))],
     ["Made for this run", (one) => yesOrNo(one.scratch)],
@@ -105,6 +107,10 @@ function sizeOf(list: unknown[] | undefined): string | null {
 
 function yesOrNo(value: boolean | null | undefined): string | null {
   return value == null ? null : value ? "yes" : "no";
+}
+
+function nanosecondsOf(value: number | null | undefined): string | null {
+  return value == null ? null : nanoseconds(value);
 }
 
 function perSecond(bps: number | null | undefined, iops: number | null | undefined) {

@@ -5,7 +5,7 @@ use super::{PAGE, PAGE_BYTES, SIZE_MAX, lines_of};
 use crate::annex::{Inode, InodeCell};
 use crate::arena::{LINE_BYTES, Ref, Word};
 use crate::errno::Errno;
-use crate::layout::{cell, content, slot, zone};
+use crate::layout::{annex, cell, content, slot, zone};
 use crate::member::{Member, Node};
 use crate::modes::{FILE, TYPE};
 use crate::opens::Opens;
@@ -13,6 +13,10 @@ use crate::seams::Seams;
 
 impl<'a, S: Seams> Member<'a, S> {
     /// Sets a file's size. Bytes past the new end are lost; new bytes read as zeros.
+    ///
+    /// The file has its new size at once. If this thread dies before all that is past it has been
+    /// freed, the rest stays until the file is truncated again or removed, and is zeroed if the
+    /// file grows over it.
     ///
     /// # Errors
     /// [`Errno::ISDIR`], [`Errno::INVAL`] for anything but a regular file, [`Errno::FBIG`].
@@ -27,27 +31,27 @@ impl<'a, S: Seams> Member<'a, S> {
             }
             let inode = self.inode(node.at, inode)?;
             self.zero_gap(&inode, size)?;
-            if self.is_mapped(&inode) && self.map_of(inode.body)?.is_some() {
-                self.empty_past(&inode, size)?;
-            } else {
-                self.cut(&inode, size)?;
+            let keeps_pages = self.is_mapped(&inode) && self.map_of(inode.body)?.is_some();
+            let (now, old) = (self.seams().now_ns(), inode.line.load(cell::SIZE));
+            if keeps_pages && size < old {
+                self.fill(inode.body, annex::HAS_EXCESS, 1);
             }
-            let now = self.seams().now_ns();
             self.put_later(node.at, cell::SIZE, size);
             self.put_written(node.at, inode.line, now);
             self.commit();
-            Ok(())
+            match size < old || size == 0 {
+                true if keeps_pages => self.zero_there(&inode, size, old),
+                true => self.cut(&inode, size),
+                false => Ok(()),
+            }
         });
         self.finish();
         done
     }
 
-    /// Frees what a file, which is locked, has past `size`, a little at a time. The file shrinks
-    /// with each step, so a thread that continues after a crash finds a consistent file.
+    /// Frees what a file, which is locked, has past `size`, a little at a time, so that a thread
+    /// that continues after a crash finds a consistent file. The file keeps its size.
     fn cut(&self, inode: &Inode<'a>, size: u64) -> Result<(), Errno> {
-        if size > 0 && size >= inode.line.load(cell::SIZE) {
-            return Ok(());
-        }
         let pages = u32::try_from(size.div_ceil(PAGE_BYTES)).map_err(|_| Errno::FBIG)?;
         while let Some(map) = self.map_of(inode.body)? {
             self.ready_to_give()?;
@@ -55,10 +59,9 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.give_run(map.root.at, map.root.lines())?;
                 self.put_later(inode.body_at, cell::DATA, 0_u32);
                 self.put_later(inode.body_at, cell::FORM, 0_u8);
-                self.put_later(inode.at, cell::SIZE, 0_u64);
                 self.commit();
             } else if map.end > pages {
-                self.cut_extent(inode, &map, pages, false)?;
+                self.cut_extent(&map, pages)?;
             } else {
                 return self.lower_root(inode);
             }
@@ -67,15 +70,8 @@ impl<'a, S: Seams> Member<'a, S> {
         self.cut_run(inode, size)
     }
 
-    /// Frees the pages of the last extent from `pages` on. The file shrinks with them, unless
-    /// `keeps_size` is set.
-    pub(super) fn cut_extent(
-        &self,
-        inode: &Inode<'a>,
-        map: &Map,
-        pages: u32,
-        keeps_size: bool,
-    ) -> Result<(), Errno> {
+    /// Frees the pages of the last extent from `pages` on. The file keeps its size.
+    pub(super) fn cut_extent(&self, map: &Map, pages: u32) -> Result<(), Errno> {
         let way = self.way_to(map, map.end)?;
         let Entry { page: first, at: start } = self.map_entry(way.leaf(), way.step(0).index)?;
         if first >= map.end {
@@ -89,10 +85,6 @@ impl<'a, S: Seams> Member<'a, S> {
         }
         let from = if start.is_some() { from } else { first.max(pages) };
         self.put_shorter(map, from, from == first)?;
-        if !keeps_size {
-            let size = u64::from(from) * PAGE_BYTES;
-            self.put_later(inode.at, cell::SIZE, size.min(inode.line.load(cell::SIZE)));
-        }
         self.commit();
         Ok(())
     }
@@ -100,7 +92,6 @@ impl<'a, S: Seams> Member<'a, S> {
     /// Frees the last lines of a small file.
     fn cut_run(&self, inode: &Inode<'a>, size: u64) -> Result<(), Errno> {
         let lines = u32::from(inode.body.load(cell::FORM));
-        let size = size.min(inode.line.load(cell::SIZE));
         let left = u32::from_bits(size.div_ceil(LINE_BYTES as u64).min(lines.into()));
         let old = Ref(inode.body.load(cell::DATA));
         if left == 0 && lines > 0 {
@@ -121,7 +112,6 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.put_later(inode.body_at, cell::FORM, u8::from_bits(left.into()));
             }
         }
-        self.put_later(inode.at, cell::SIZE, size);
         self.commit();
         Ok(())
     }
@@ -183,7 +173,7 @@ impl<'a, S: Seams> Member<'a, S> {
     fn take_apart(&self, at: Ref) -> Result<(), Errno> {
         let line = self.lock(at)?;
         let buried = self.inode(at, line).and_then(|inode| {
-            let (opens, size) = (Opens::from_inode(line).freed(), line.load(cell::SIZE));
+            let opens = Opens::from_inode(line).freed();
             self.cut(&inode, 0)?;
             self.ready_to_give()?;
             if opens.is_none() {
@@ -191,7 +181,6 @@ impl<'a, S: Seams> Member<'a, S> {
                 self.give_cell(at)?;
             } else {
                 self.put_later(at, cell::OPENS, opens.0);
-                self.put_later(at, cell::SIZE, size);
             }
             self.put_later(self.slot_line(slot::STATE), slot::DYING, 0_u32);
             self.commit();

@@ -209,7 +209,7 @@ impl<'a, S: Seams> Member<'a, S> {
             let Some(map) = self.map_of(inode.body)?.filter(|map| map.end > filled.map_end) else {
                 break;
             };
-            self.cut_extent(inode, &map, filled.map_end, true)?;
+            self.cut_extent(&map, filled.map_end)?;
         }
         if let Some(last) = filled.map_end.checked_sub(1) {
             self.tidy(inode, last, Joined::Any)?;

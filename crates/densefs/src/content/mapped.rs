@@ -105,16 +105,6 @@ impl<'a, S: Seams> Member<'a, S> {
         done
     }
 
-    /// Zeroes what a mapped file has past `size` and keeps the pages, for as long as it is mapped.
-    pub(super) fn empty_past(&self, inode: &Inode<'a>, size: u64) -> Result<(), Errno> {
-        let end = inode.line.load(cell::SIZE);
-        if size >= end {
-            return Ok(());
-        }
-        self.fill(inode.body, annex::HAS_EXCESS, 1);
-        self.zero_there(inode, size, end)
-    }
-
     /// Zeroes the pages between the end of a file, which is about to move to `to`, and there, if it
     /// has kept any: programs may have written to them.
     #[cold]
@@ -125,7 +115,7 @@ impl<'a, S: Seams> Member<'a, S> {
     }
 
     /// Zeroes bytes of a file with a map, where it has pages.
-    fn zero_there(&self, inode: &Inode<'a>, from: u64, to: u64) -> Result<(), Errno> {
+    pub(super) fn zero_there(&self, inode: &Inode<'a>, from: u64, to: u64) -> Result<(), Errno> {
         let mut at = from;
         while at < to {
             let map = self.map_of(inode.body)?.ok_or(Errno::CORRUPT)?;
@@ -154,7 +144,7 @@ impl<'a, S: Seams> Member<'a, S> {
         let pages = u32::try_from(pages).map_err(|_| Errno::FBIG)?;
         while let Some(map) = self.map_of(inode.body)?.filter(|map| map.end > pages) {
             self.ready_to_give()?;
-            self.cut_extent(inode, &map, pages, true)?;
+            self.cut_extent(&map, pages)?;
         }
         if self.map_of(inode.body)?.is_some() {
             self.lower_root(inode)?;

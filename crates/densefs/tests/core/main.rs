@@ -20,4 +20,5 @@ mod model;
 mod numbers;
 mod threads;
 mod trim;
+mod truncated;
 mod world;

@@ -7,6 +7,13 @@ use stats::scalability::Errors;
 
 use crate::arguments::values;
 
+pub(crate) const STATS_EXAMPLES: &str = "\
+Examples:
+  fsprism stats anova rates.csv --response kb_per_s --factors file_system,action
+  fsprism stats interval latencies.txt
+  fsprism stats scalability throughput.csv
+";
+
 const ANOVA_EXAMPLES: &str = "\
 Examples:
   fsprism stats anova rates.csv --response kb_per_s --factors file_system,action
@@ -17,6 +24,32 @@ levels are replicates, and some combinations of levels may be missing. With --wi
 holds one factor's levels, and every other column is a level of the second. - is standard input.
 ";
 
+const INTERVAL_EXAMPLES: &str = "\
+Examples:
+  fsprism stats interval latencies.txt       one number per line
+  fsprism stats interval runs.csv --column ns --by file_system --quantiles 0.5,0.99
+  seq 100 | fsprism stats interval - --confidence 90%
+";
+
+const CHANGEPOINT_EXAMPLES: &str = "\
+Examples:
+  fsprism stats changepoint latencies.txt --better lower
+  fsprism stats changepoint runs.csv --column mib_per_s --better higher
+  fsprism stats changepoint long.txt --penalty 20
+";
+
+const STEADY_STATE_EXAMPLES: &str = "\
+Examples:
+  fsprism stats steady-state rounds.txt      one number per line, the mean of each round
+  fsprism stats steady-state rounds.csv --column iops
+";
+
+const SCALABILITY_EXAMPLES: &str = "\
+Examples:
+  fsprism stats scalability throughput.csv   a table with the columns n and x
+  fsprism stats scalability throughput.csv --fit absolute --confidence 90%
+";
+
 /// What to analyse, and how.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Analysis {
@@ -24,12 +57,16 @@ pub(crate) enum Analysis {
     #[command(after_long_help = ANOVA_EXAMPLES)]
     Anova(AnovaOptions),
     /// Estimate the mean, median and quantiles of a series, with intervals
+    #[command(after_long_help = INTERVAL_EXAMPLES)]
     Interval(IntervalOptions),
     /// Find where the mean or variance of a series changes
+    #[command(after_long_help = CHANGEPOINT_EXAMPLES)]
     Changepoint(ChangepointOptions),
     /// Test whether a series has become steady, by the SNIA's rule
+    #[command(after_long_help = STEADY_STATE_EXAMPLES)]
     SteadyState(SeriesOptions),
     /// Fit Amdahl's and Gunther's laws to throughput over the number of workers (columns n, x)
+    #[command(after_long_help = SCALABILITY_EXAMPLES)]
     Scalability(ScalabilityOptions),
 }
 
@@ -151,7 +188,7 @@ pub(crate) struct ScalabilityOptions {
     pub(crate) output: AnswerOptions,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct AnswerOptions {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = AnswerFormat::Terminal)]

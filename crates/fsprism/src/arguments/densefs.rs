@@ -22,23 +22,77 @@ Examples:
 docs/densefs.md says who should use it, and how programs do.
 ";
 
+const MKFS_EXAMPLES: &str = "\
+Examples:
+  fsprism densefs mkfs /dev/shm/scratch      of 1 GiB, which is taken only as it is needed
+  fsprism densefs mkfs /dev/shm/scratch --overwrite --size 4g --threads 64
+";
+
+const EXEC_EXAMPLES: &str = "\
+Examples:
+  fsprism densefs exec /dev/shm/scratch:/dense -- ls -l /dense
+  fsprism densefs exec /dev/shm/scratch:/dense --report -- tar -xf src.tar -C /dense
+  fsprism densefs exec /dev/shm/scratch:/dense --strict -- make -C /dense
+";
+
+const MOUNT_EXAMPLES: &str = "\
+Examples:
+  fsprism densefs mount /dev/shm/scratch /mnt
+  fsprism densefs mount --foreground /dev/shm/scratch /mnt
+";
+
+const STAT_EXAMPLES: &str = "\
+Examples:
+  fsprism densefs stat /dev/shm/scratch
+  fsprism densefs stat /dev/shm/scratch --format json
+";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  fsprism densefs check /dev/shm/scratch
+  fsprism densefs check /dev/shm/scratch --format json
+";
+
+const TRIM_EXAMPLES: &str = "\
+Examples:
+  fsprism densefs trim /dev/shm/scratch
+";
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  fsprism densefs import src /dev/shm/scratch
+";
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  fsprism densefs export copy /dev/shm/scratch
+";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum DensefsCommand {
     /// Make a DenseFS in a new file, which only its owner may use
+    #[command(after_long_help = MKFS_EXAMPLES)]
     Mkfs(MkfsOptions),
     /// Run a program as it is, which sees a DenseFS below PREFIX; others do not
+    #[command(after_long_help = EXEC_EXAMPLES)]
     Exec(ExecOptions),
     /// Mount a DenseFS on a directory (FUSE), for programs that know nothing of it
+    #[command(after_long_help = MOUNT_EXAMPLES)]
     Mount(MountOptions),
     /// Show how full a DenseFS is, and what is in it
+    #[command(after_long_help = STAT_EXAMPLES)]
     Stat(DensefsOptions),
     /// Check an unused DenseFS for damage
+    #[command(after_long_help = CHECK_EXAMPLES)]
     Check(DensefsOptions),
     /// Return memory that a DenseFS does not need any more to the system
+    #[command(after_long_help = TRIM_EXAMPLES)]
     Trim(DensefsOptions),
     /// Copy the tree below a directory into a DenseFS
+    #[command(after_long_help = IMPORT_EXAMPLES)]
     Import(TransferOptions),
     /// Copy everything in a DenseFS into a new or empty directory
+    #[command(after_long_help = EXPORT_EXAMPLES)]
     Export(TransferOptions),
     /// Execute rounds of code with calls between them, for `run pollution`, which starts it
     #[command(hide = true)]

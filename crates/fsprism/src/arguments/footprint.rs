@@ -18,6 +18,14 @@ use crate::arguments::guests::{GuestKernel, InGuests};
 use crate::arguments::pollution::PollutedOptions;
 use crate::arguments::values;
 
+pub(crate) const FOOTPRINT_EXAMPLES: &str = "\
+Examples:
+  fsprism footprint trace --target xfs --op create --out traces
+  fsprism footprint map traces/xfs.trace --op create
+  fsprism footprint stacks traces/xfs.trace --op create
+  fsprism footprint simulate --stream loop:24k,loop:48k
+";
+
 const MODEL_EXAMPLES: &str = "\
 The active footprint of the file system and the benchmark stays in the cache;
 each remaining line holds one segment of the file. The diagrams are those of

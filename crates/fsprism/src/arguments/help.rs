@@ -61,6 +61,9 @@ Targets:
   FS:image=allocated                         on an image written in full beforehand
   FS:memory=64m,read_bps=50m,write_bps=,read_iops=,write_iops=
                                              with memory and device limits
+  FS:delay=2ms,delay_cache=64m               each request of its device takes that long, as on a
+                                             disk (100us to 1s), and reads of the last 64 MiB it
+                                             has used a tenth of it
   FS:read_ahead=64k                          with this kernel read-ahead (0 turns it off)
   FS:filled=50%                              filled to this share of its space (10% to 95%)
   FS:aged=5,fill=80%                         aged: filled, then deleted and rewritten in rounds
@@ -232,11 +235,47 @@ Exit status: 0 success; 1 a measurement or check failed; 2 invalid command line 
 130 interrupted (what was measured is kept).
 ";
 
+pub(crate) const JOB_FILE_EXAMPLES: &str = "\
+Examples:
+  fsprism run job.fio ext4 xfs              every job of the file on both, with intervals
+  fsprism run job.fio ext4 xfs --runtime 5  jobs that last 5 seconds, whatever the file says
+  fsprism run fio --job-file job.fio --section random-reads /mnt/data
+  fsprism fio job.fio                       once, as fio does it
+";
+
+pub(crate) const FIO_EXAMPLES: &str = "\
+Examples:
+  fsprism fio job.fio                                     as fio would
+  fsprism fio job.fio --output-format=json+ --output=job.json
+  fsprism fio --name=x --rw=randread --size=1g --runtime=10 --time_based
+  fsprism fio --cmdhelp=rw                                what values an option has
+";
+
+pub(crate) const RUNS_EXAMPLES: &str = "\
+Examples:
+  fsprism runs                               those in fsprism-runs
+  fsprism runs /srv/runs --format json       those in another directory, for programs
+";
+
+pub(crate) const MACHINE_EXAMPLES: &str = "\
+Examples:
+  fsprism machine                            processor, memory, kernel, storage, file systems
+  fsprism machine /srv --format json         also the storage of /srv, for programs
+";
+
+pub(crate) const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  . <(fsprism completions bash)              for this shell
+  fsprism completions zsh > ~/.zfunc/_fsprism
+  fsprism completions fish > ~/.config/fish/completions/fsprism.fish
+";
+
 pub(crate) const MAN_EXAMPLES: &str = "\
 Examples:
   fsprism man | man -l -                     fsprism and its commands
   fsprism man footprint trace | man -l -     one command
   fsprism man survey > fsprism-survey.1      a file to install
+  fsprism man --directory man1               all pages, as such files
 ";
 
 #[cfg(test)]

@@ -9,6 +9,13 @@ use clap::{Args, Subcommand};
 use crate::arguments::analysis::AnswerOptions;
 use crate::arguments::values;
 
+pub(crate) const LAB_EXAMPLES: &str = "\
+Examples:
+  fsprism lab build                          get a kernel and make the image, once
+  fsprism lab run -- uname -a                boot a guest that runs a command
+  fsprism lab status                         what is there, and what is missing
+";
+
 const BUILD_EXAMPLES: &str = "\
 A guest is a machine that QEMU emulates, without root and without KVM. Its kernel is Debian's or
 your own, installed or in packages made by `make bindeb-pkg`, or is built from Debian's source. Its
@@ -24,7 +31,7 @@ Examples:
                                              one split into several packages
   fsprism lab build --from-source            built here: all file systems, debug information
   fsprism lab build --from-source 6.1        from this version
-  fsprism lab build --from-source --checks   one that checks itself, and modules: many times slower
+  fsprism lab build --from-source --checks   one that checks itself and its modules
   fsprism lab build --densefs                with DenseFS, for fsprism run footprint densefs
 ";
 
@@ -39,6 +46,12 @@ Examples:
   fsprism lab run --console console.txt --argument loglevel=7 -- true
 ";
 
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  fsprism lab status
+  fsprism lab status --format json
+";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
     /// Get a kernel and make the image, once
@@ -48,6 +61,7 @@ pub(crate) enum LabCommand {
     #[command(after_long_help = RUN_EXAMPLES)]
     Run(LabRunOptions),
     /// Show what is in the lab and what is missing here
+    #[command(after_long_help = STATUS_EXAMPLES)]
     Status(StatusOptions),
 }
 
@@ -60,8 +74,8 @@ pub(crate) struct BuildOptions {
     /// Build the kernel here from Debian's source of this version; by default the newest
     #[arg(long, value_name = "VERSION", num_args = 0..=1, default_missing_value = "")]
     pub(crate) from_source: Option<String>,
-    /// Have the kernel check its own accesses of memory (KASAN), locks and sleeps, and those of
-    /// modules
+    /// Build one that checks itself and its modules: memory accesses (KASAN), locks, sleeping. It
+    /// takes a minute or more to boot
     #[arg(long, requires = "from_source")]
     pub(crate) checks: bool,
     /// Also build DenseFS as a module for the kernel

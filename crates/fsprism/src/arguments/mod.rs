@@ -13,6 +13,7 @@ pub(crate) mod footprint_values;
 pub(crate) mod format;
 pub(crate) mod guests;
 pub(crate) mod help;
+pub(crate) mod job_file;
 pub(crate) mod lab;
 pub(crate) mod making;
 pub(crate) mod measuring;
@@ -60,4 +61,15 @@ pub(crate) struct ManOptions {
     /// The command, such as survey or footprint trace; by default fsprism itself
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+    /// Write the pages of fsprism and of all commands into this directory instead
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct FioOptions {
+    /// Options as fio has them, options of jobs, and job files; --help lists them
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<String>,
 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lab::rig::Shape;
-use network_guest::Version;
+use lab::rig::{DiskSpeed, Shape};
 use network_guest::content::TreeShape;
+use network_guest::{CullLimits, FreePercents, Version};
 use network_suite::NetworkState;
 
 use crate::arguments::guests::{GuestKernel, InGuests};
@@ -37,12 +37,40 @@ pub(crate) struct NetworkArguments {
     /// Size of the cache's disk; by default as much as it needs
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(crate) cache_size: Option<u64>,
+    /// Speed of the cache's disk, at most: iops= and bps=, such as iops=500,bps=20m; by default as
+    /// fast as this computer's memory
+    #[arg(long, value_name = "SPEED")]
+    pub(crate) cache_disk: Option<DiskSpeed>,
+    /// Percentage of free blocks at which culling ends; by default 10
+    #[arg(long, value_name = "PERCENT", value_parser = values::share)]
+    pub(crate) brun: Option<u64>,
+    /// Percentage of free blocks below which culling begins; by default 7
+    #[arg(long, value_name = "PERCENT", value_parser = values::share)]
+    pub(crate) bcull: Option<u64>,
+    /// Percentage of free blocks below which nothing more is cached; by default 3
+    #[arg(long, value_name = "PERCENT", value_parser = values::share)]
+    pub(crate) bstop: Option<u64>,
+    /// The same of free files: where culling ends; by default 10
+    #[arg(long, value_name = "PERCENT", value_parser = values::share)]
+    pub(crate) frun: Option<u64>,
+    /// Where culling begins; by default 7
+    #[arg(long, value_name = "PERCENT", value_parser = values::share)]
+    pub(crate) fcull: Option<u64>,
+    /// Where nothing more is cached; by default 3
+    #[arg(long, value_name = "PERCENT", value_parser = values::share)]
+    pub(crate) fstop: Option<u64>,
+    /// Time what a cache does on its file system while the tree is read, which slows it down
+    #[arg(long, conflicts_with = "break_even")]
+    pub(crate) cache_times: bool,
     /// Measure on an NFS mount of your own instead of in guests, in the states that can be made
     /// there
     #[arg(
         long,
         value_name = "[LABEL=]DIR",
-        conflicts_with_all = ["link", "nfs", "cache_fs", "cache_size", "consoles"]
+        conflicts_with_all = [
+            "link", "nfs", "cache_fs", "cache_size", "cache_disk", "cache_times", "consoles",
+            "brun", "bcull", "bstop", "frun", "fcull", "fstop"
+        ]
     )]
     pub(crate) at: Option<String>,
     /// With --at: a command that empties the mount's cache before each cold replicate; without it,
@@ -65,6 +93,25 @@ pub(crate) struct NetworkArguments {
     /// Save each guest's console output in this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) consoles: Option<PathBuf>,
+}
+
+impl NetworkArguments {
+    /// When caches are culled. Values that are no limits are left to the plan to refuse.
+    pub(crate) fn cull_limits(&self) -> CullLimits {
+        let default = FreePercents::default();
+        let one = |given: Option<u64>, default: u8| {
+            given.map_or(default, |percent| u8::try_from(percent).unwrap_or(u8::MAX))
+        };
+        let percents = |run, cull, stop| FreePercents {
+            run: one(run, default.run),
+            cull: one(cull, default.cull),
+            stop: one(stop, default.stop),
+        };
+        CullLimits {
+            blocks: percents(self.brun, self.bcull, self.bstop),
+            files: percents(self.frun, self.fcull, self.fstop),
+        }
+    }
 }
 
 /// What `fsprism run fscache` takes.

@@ -8,7 +8,7 @@ use crate::arguments::analysis::AnswerOptions;
 use crate::arguments::making::OnBusy;
 use crate::arguments::values;
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ReproduceOptions {
     /// The paper, or PAPER/ITEM; without it, the papers are listed
     #[arg(value_name = "PAPER")]
@@ -16,6 +16,9 @@ pub(crate) struct ReproduceOptions {
     /// One of its tables, figures or sections, such as table-2
     #[arg(value_name = "ITEM")]
     pub(crate) item: Option<String>,
+    /// Reproduce all papers, one after another, and print which of their statements hold
+    #[arg(long, conflicts_with_all = ["paper", "item"])]
+    pub(crate) all: bool,
     /// Use an earlier run made for this paper instead of measuring
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<PathBuf>,

@@ -57,7 +57,7 @@ pub(crate) struct SpriteLfsArguments {
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true,
         default_missing_value = "true", conflicts_with = "resume")]
     pub(crate) random_first: Option<bool>,
-    /// Let the second phase that writes have new files of its own, which all later phases read
+    /// Write new files in the second phase that writes, and read those from then on
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true,
         default_missing_value = "true", conflicts_with = "resume")]
     pub(crate) new_files: Option<bool>,

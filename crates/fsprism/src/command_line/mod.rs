@@ -5,24 +5,30 @@ mod suite_first;
 
 use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 
-use crate::arguments::analysis::Analysis;
+use crate::arguments::analysis::{Analysis, STATS_EXAMPLES};
 use crate::arguments::cliff::{CLIFF_EXAMPLES, CliffOptions};
 use crate::arguments::densefs::{DENSEFS_EXAMPLES, DensefsCommand};
-use crate::arguments::footprint::FootprintCommand;
-use crate::arguments::help::{MAN_EXAMPLES, examples, run_examples, survey_examples};
-use crate::arguments::lab::LabCommand;
+use crate::arguments::footprint::{FOOTPRINT_EXAMPLES, FootprintCommand};
+use crate::arguments::help::{
+    COMPLETIONS_EXAMPLES, FIO_EXAMPLES, MACHINE_EXAMPLES, MAN_EXAMPLES, RUNS_EXAMPLES, examples,
+    run_examples, survey_examples,
+};
+use crate::arguments::lab::{LAB_EXAMPLES, LabCommand};
 use crate::arguments::measuring::ResumeOptions;
 use crate::arguments::reports::{
     CHECK_EXAMPLES, COMPARE_EXAMPLES, CheckOptions, CompareOptions, REPORT_EXAMPLES, ReportOptions,
 };
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::arguments::{CompletionOptions, MachineOptions, ManOptions, RunsOptions};
+use crate::arguments::{CompletionOptions, FioOptions, MachineOptions, ManOptions, RunsOptions};
 use crate::commands::{papers, suites};
 pub(crate) use misplaced::parse;
 
+/// The version, and the commit of a release build.
+const VERSION: &str = env!("FSPRISM_VERSION");
+
 /// A file-system performance laboratory: which differences are real, how large and how certain
 #[derive(Debug, Parser)]
-#[command(name = "fsprism", version, max_term_width = 100, after_help = examples())]
+#[command(name = "fsprism", version = VERSION, max_term_width = 100, after_help = examples())]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -43,6 +49,7 @@ pub(crate) enum Command {
     #[command(after_long_help = REPORT_EXAMPLES)]
     Report(ReportOptions),
     /// List the runs in a directory: what each measured, and whether it finished
+    #[command(after_long_help = RUNS_EXAMPLES)]
     Runs(RunsOptions),
     /// Compare the targets of a run, or several runs: effects, intervals, verdicts
     #[command(after_long_help = COMPARE_EXAMPLES)]
@@ -51,23 +58,28 @@ pub(crate) enum Command {
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(CheckOptions),
     /// Show which cache lines code touches: traces, maps, stacks and simulated caches
-    #[command(subcommand)]
+    #[command(subcommand, after_long_help = FOOTPRINT_EXAMPLES)]
     Footprint(FootprintCommand),
     /// Manage guest machines: get a kernel, make the image, boot
-    #[command(subcommand)]
+    #[command(subcommand, after_long_help = LAB_EXAMPLES)]
     Lab(LabCommand),
     /// Analyse a table or series of your own
-    #[command(subcommand)]
+    #[command(subcommand, after_long_help = STATS_EXAMPLES)]
     Stats(Analysis),
     /// Reproduce a paper's tables and figures, computed or measured here, beside the published ones
     #[command(after_long_help = papers::examples())]
     Reproduce(ReproduceOptions),
+    /// Do fio's jobs as fio does: its job files, options and outputs
+    #[command(after_long_help = FIO_EXAMPLES)]
+    Fio(FioOptions),
     /// Make and keep a DenseFS: a compact file system in memory that processes share
     #[command(subcommand, after_long_help = DENSEFS_EXAMPLES)]
     Densefs(DensefsCommand),
     /// Describe this computer and what fsprism may do on it
+    #[command(after_long_help = MACHINE_EXAMPLES)]
     Machine(MachineOptions),
     /// Print a completion script for a shell
+    #[command(after_long_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionOptions),
     /// Print a manual page (roff): of fsprism, or of one of its commands
     #[command(after_long_help = MAN_EXAMPLES)]

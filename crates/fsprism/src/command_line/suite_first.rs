@@ -4,14 +4,21 @@
 //! name is moved to the front.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::{Arg, Command};
 
 use crate::commands::suites;
 
-/// The words of a command line, with the suite moved to right after `run`.
+/// The words of a command line, with the suite moved to right after `run`. A job file stands for
+/// the suite that executes it.
 pub(super) fn suite_first(mut words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_none_or(|word| word != "run") {
+        return words;
+    }
+    if let Some(at) = job_file(&words) {
+        let file = words.remove(at);
+        words.splice(2..2, ["fio".into(), "--job-file".into(), file]);
         return words;
     }
     let starts_with_dash = |word: &OsString| word.to_string_lossy().starts_with('-');
@@ -25,6 +32,24 @@ pub(super) fn suite_first(mut words: Vec<OsString>) -> Vec<OsString> {
         words[2..=at].rotate_right(1);
     }
     words
+}
+
+/// The index of a job file that stands where the suite would: a file that is there, or whose name
+/// ends as such names do.
+fn job_file(words: &[OsString]) -> Option<usize> {
+    let is_job_file = |word: &OsString| {
+        let path = Path::new(word);
+        let is_named_so = path.extension().is_some_and(|end| end == "fio" || end == "job");
+        is_named_so || (path.is_file() && word.to_string_lossy().ends_with(".ini"))
+    };
+    if words.get(2).is_some_and(is_job_file) {
+        return Some(2);
+    }
+    if !words.get(2)?.to_string_lossy().starts_with('-') {
+        return None;
+    }
+    let at = first_operand(words, 2, &suites::every_option())?;
+    is_job_file(&words[at]).then_some(at)
 }
 
 /// The index of the first word, at or after `from`, that is neither an option nor its value.
@@ -78,6 +103,9 @@ mod tests {
             ("run nano/io --seed 3 survey", "run nano/io --seed 3 survey"),
             ("survey --seed 3 nano", "survey --seed 3 nano"),
             ("run", "run"),
+            ("run a.fio ext4 xfs", "run fio --job-file a.fio ext4 xfs"),
+            ("run --budget 9s ./a.fio .", "run fio --job-file ./a.fio --budget 9s ."),
+            ("run custom a.fio", "run custom a.fio"),
         ] {
             let words =
                 |line: &str| format!("fsprism {line}").split(' ').map(OsString::from).collect();

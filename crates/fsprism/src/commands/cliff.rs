@@ -107,16 +107,13 @@ fn search(
         conduct_searches(&searches, options.budget, &mut laboratory, directory, &mut context);
     progress.finish();
     let is_guarded = workshop.is_guarded();
-    let full = laboratory.full_scratch();
+    let failure = laboratory.device_failure();
     let closed = Testbed::close(laboratory.into_targets(), workshop);
     let reason = ended.map_err(RunError::for_search)?;
     start::check_guarded(is_guarded, "begin the search again")?;
-    if let Some(full) = full {
-        anyhow::bail!(
-            "{}, which holds the images, is full, so what was measured last cannot be trusted: \
-             free some space there, then begin the search again",
-            full.display()
-        );
+    if let Some(failure) = failure {
+        let advice = failure.advice("begin the search again");
+        anyhow::bail!("what was measured last cannot be trusted, because {failure}: {advice}");
     }
     closed?;
     Ok(reason)

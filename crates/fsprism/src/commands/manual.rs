@@ -1,6 +1,8 @@
 //! The manual pages, one per command, generated from the definition of the command line.
 
-use anyhow::anyhow;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
 use clap::{Arg, ArgAction, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
@@ -8,18 +10,45 @@ use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 use crate::arguments::ManOptions;
 use crate::exit::{OrInputError, Outcome};
 use crate::output;
+use crate::output::destination::Destination;
 
 /// When the command line last changed.
-const DATE: &str = "2026-11-29";
+const DATE: &str = "2026-12-01";
 const VERSION: &str = concat!("fsprism ", env!("CARGO_PKG_VERSION"));
 
-/// Prints the page of a command, or of fsprism itself.
+/// Prints the page of a command, or of fsprism itself; or writes all of them into a directory.
 pub(crate) fn man_page(options: &ManOptions, whole: Command) -> anyhow::Result<Outcome> {
     let mut whole = whole.disable_help_subcommand(true);
     whole.build();
+    let whole = titled(whole);
+    if let Some(directory) = &options.directory {
+        std::fs::create_dir_all(directory)
+            .with_context(|| format!("cannot make {}", directory.display()))?;
+        write_below(directory, None, &whole)?;
+        return Ok(Outcome::Success);
+    }
     let (above, command) = find(&whole, &options.command).or_input_error()?;
     output::print(&page(above, command)?)?;
     Ok(Outcome::Success)
+}
+
+/// The command and those below it, with titles that can be names of files: the page of
+/// `fsprism run nano/io` is fsprism-run-nano-io(1).
+fn titled(command: Command) -> Command {
+    let title = name_of(&command).replace('/', "-");
+    command.display_name(title).mut_subcommands(titled)
+}
+
+/// Writes the pages of a command and of those below it.
+fn write_below(directory: &Path, above: Option<&Command>, command: &Command) -> anyhow::Result<()> {
+    let path = directory.join(format!("{}.1", name_of(command)));
+    Destination::new(&path)?.write(page(above, command)?.as_bytes())?;
+    shown_below(command).try_for_each(|one| write_below(directory, Some(command), one))
+}
+
+/// The subcommands that help texts mention.
+fn shown_below(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|one| !one.is_hide_set())
 }
 
 /// The command that these words lead to, and its parent.
@@ -63,7 +92,8 @@ fn page(above: Option<&Command>, command: &Command) -> anyhow::Result<String> {
     }
     further_help(command).to_writer(&mut page)?;
     see_also(above, command).to_writer(&mut page)?;
-    Ok(String::from_utf8(page)?)
+    // The generator writes an empty line between breaks, which mandoc warns of.
+    Ok(String::from_utf8(page)?.replace("\n.br\n\n.br\n", "\n.sp\n"))
 }
 
 /// The synopsis, with the values of options; the generator's own has only their names.
@@ -164,9 +194,9 @@ fn is_heading(words: &str) -> bool {
 /// References to the pages of the parent command, of its other subcommands, and of this command's
 /// own.
 fn see_also(above: Option<&Command>, command: &Command) -> Roff {
-    let beside = above.into_iter().flat_map(Command::get_subcommands);
+    let beside = above.into_iter().flat_map(shown_below);
     let beside = beside.filter(|one| one.get_name() != command.get_name());
-    let all = above.into_iter().chain(beside).chain(command.get_subcommands());
+    let all = above.into_iter().chain(beside).chain(shown_below(command));
     let mut words = Vec::new();
     for one in all {
         if !words.is_empty() {

@@ -5,6 +5,7 @@ pub(crate) mod cliff;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod densefs;
+pub(crate) mod fio;
 pub(crate) mod footprint;
 pub(crate) mod lab;
 pub(crate) mod machine;

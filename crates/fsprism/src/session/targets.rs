@@ -66,7 +66,8 @@ impl<'a> Choice<'a> {
                 Some(
                     SuiteOptions::SpriteLfs(_)
                     | SuiteOptions::Bonnie(_)
-                    | SuiteOptions::BonnieMetadata(_),
+                    | SuiteOptions::BonnieMetadata(_)
+                    | SuiteOptions::JobFile(_),
                 )
                 | None,
                 _,

@@ -167,17 +167,15 @@ impl Session {
         );
         progress.finish();
         let is_guarded = self.workshop.is_guarded();
-        let full = self.laboratory.full_scratch().map(|scratch| scratch.display().to_string());
+        let failure = self.laboratory.device_failure().cloned();
         let closed = Testbed::close(self.laboratory.into_targets(), self.workshop);
         let reason = || {
             let reason = ended?;
             let path = shell_path(self.directory.path());
             start::check_guarded(is_guarded, &format!("continue with --resume {path}"))?;
-            if let Some(full) = full {
-                anyhow::bail!(
-                    "measuring stopped because {full}, which holds the images, is full: free some \
-                     space there, then continue with --resume {path}"
-                );
+            if let Some(failure) = failure {
+                let advice = failure.advice(&format!("continue with --resume {path}"));
+                anyhow::bail!("measuring stopped because {failure}: {advice}");
             }
             closed?;
             Ok(reason)

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use lab::rig::{RigConditions, Shape};
+use lab::rig::{DiskSpeed, RigConditions, Shape};
 use lab::{ImageParts, Lab, image, kernel};
 use network_guest::content::{Content, TreeShape};
-use network_guest::{CommandResult, Version};
-use network_suite::{NetworkBenchmark, NetworkRig, NetworkState, Plan};
+use network_guest::{CommandResult, CullLimits, Version};
+use network_suite::{KernelCounts, NetworkBenchmark, NetworkRig, NetworkState, Plan};
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
@@ -47,8 +47,9 @@ fn values(document: &Value, benchmark: &str, target: &str, metric: &str) -> Vec<
 #[test]
 fn files_are_read_over_a_network_in_every_state_by_two_clients_and_past_a_small_cache() {
     let test = "files_are_read_over_a_network_in_every_state_by_two_clients_and_past_a_small_cache";
-    let arguments = "run fscache --benchmark file,two-clients,cull --file 1m --tree 40x600 \
-                     --cache-size 5m --blocks 1 --format json --link 50mbit,delay=1ms --out run";
+    let arguments = "run fscache --benchmark file,two-clients,cull,coherence --file 1m \
+                     --tree 40x600 --cache-size 5m --blocks 1 --format json \
+                     --link 50mbit,delay=1ms --out run";
     let Some((_place, mut command)) = fsprism(test, arguments) else { return };
     let output = command.output().expect("it can be run");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -92,6 +93,33 @@ fn files_are_read_over_a_network_in_every_state_by_two_clients_and_past_a_small_
     let hit = of_cull("hot", "cache_hit") / 100.0;
     assert!((again + hit * tree_bytes - tree_bytes).abs() < 1.0, "{hit}");
     assert!(of_cull("hot", "cache_held") < tree_bytes);
+    let checks = |target| ["cache_checks", "cache_stale"].map(|metric| of(target, metric));
+    assert_eq!((checks("none"), checks("cold"), checks("hot")), ([0.0; 2], [0.0; 2], [1.0, 0.0]));
+    assert_eq!(values(&document, "coherence", "hot", "cache_stale"), [1.0]);
+}
+
+#[test]
+fn a_cache_that_must_keep_more_free_culls_more() {
+    let run = |limits: &str| {
+        let arguments = format!(
+            "run fscache --benchmark cull --states cold --tree 40x600 --cache-size 6m --blocks 1 \
+             --format json --link 50mbit --out run {limits}"
+        );
+        let test = "a_cache_that_must_keep_more_free_culls_more";
+        let (_place, mut command) = fsprism(test, &arguments)?;
+        let output = command.output().expect("it can be run");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        Some(serde_json::from_slice::<Value>(&output.stdout).expect("one document"))
+    };
+    let Some(usual) = run("") else { return };
+    let freer = run("--brun 60% --bcull 55%").expect("there is a lab");
+    let of = |document: &Value, metric| values(document, "cull", "cold", metric)[0];
+    let (culled, held) = ("cache_culled", "cache_held");
+    assert!(of(&freer, culled) > of(&usual, culled), "{} culled", of(&freer, culled));
+    assert!(of(&freer, held) < of(&usual, held), "{} held", of(&freer, held));
+    let specification = freer["targets"][0]["specification"].as_str().unwrap_or_default();
+    assert!(specification.contains("brun=60%,bcull=55%,bstop=3%"), "{specification}");
 }
 
 /// A rig with a running server, whose client can run this program on its own mount.
@@ -117,6 +145,9 @@ fn rig_of_a_mount(lab: &Path) -> NetworkRig {
             seed: 1,
         },
         cache_bytes: None,
+        cache_disk: DiskSpeed::default(),
+        limits: CullLimits::default(),
+        counts: KernelCounts::default(),
         mount: None,
     };
     let mut rig = NetworkRig::new(conditions, &plan).expect("it can be set up");
@@ -181,6 +212,13 @@ fn what_no_rig_can_do_is_refused() {
         ("run fscache --benchmark nothing", "no benchmark"),
         ("run fscache --size 1m", "--size is an option of survey"),
         ("run fscache --benchmark cull --cache-size 1g", "--cache-size"),
+        ("run fscache --cache-disk iops=5", "a disk's iops"),
+        ("run fscache --cache-disk 20m", "iops=NUMBER and bps=SIZE"),
+        ("run fscache --at . --cache-disk iops=500", "--cache-disk"),
+        ("run fscache --brun 7", "0 <= bstop < bcull < brun < 100, but these are 3, 7 and 7"),
+        ("run fscache --fstop 8%", "but these are 8, 7 and 10: choose others with --fstop"),
+        ("run fscache --brun 101", "--brun"),
+        ("run fscache --at . --bcull 5", "--bcull"),
         ("run fscache --break-even=100m", "--break-even"),
         ("run fscache --break-even --nfs 3,4.2", "--nfs"),
         ("run fscache --break-even --benchmark tree", "--benchmark"),

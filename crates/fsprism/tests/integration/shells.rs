@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::place::{Place, say_skipped};
+use crate::place::{Place, names_in, say_skipped};
 
 /// Whether a program can be started here.
 fn is_installed(program: &str) -> bool {
@@ -130,9 +130,28 @@ fn each_command_has_a_page() {
     for name in ["fsprism\\-footprint", "fsprism\\-footprint\\-map"] {
         assert!(beside.contains(&format!("{name}\\fR(1)")), "{name}: {beside}");
     }
+    let in_a_folder = page("run nano/io");
+    assert!(in_a_folder.contains(".TH fsprism-run-nano-io 1 "), "{in_a_folder}");
     place.finish(place.fsprism("man srvey")).assert_refused(&["did you mean `survey`?"]);
     place.finish(place.fsprism("man footprint x")).assert_refused(&["choose from trace, model"]);
     place.finish(place.fsprism("man survey x")).assert_refused(&["leave out x"]);
+}
+
+#[test]
+fn all_pages_are_written_at_once() {
+    let place = Place::new();
+    place.finish(place.fsprism("man --directory new/pages")).assert_code(0);
+    let names = names_in(&place.path("new/pages"));
+    for name in ["fsprism", "fsprism-survey", "fsprism-densefs-exec", "fsprism-run-nano-io"] {
+        assert!(names.contains(&format!("{name}.1")), "{name}: {names:?}");
+    }
+    assert!(!names.contains(&"fsprism-densefs-rounds.1".to_owned()), "no user calls that");
+    for name in names {
+        let page = fs::read_to_string(place.path("new/pages").join(&name)).expect("it is there");
+        assert!(page.contains("\n.SH EXAMPLES\n"), "{name}");
+    }
+    let both = place.finish(place.fsprism("man survey --directory pages"));
+    both.assert_refused(&["--directory"]);
 }
 
 #[test]

@@ -65,9 +65,7 @@ impl Kernel {
     /// # Errors
     /// If its configuration cannot be read.
     pub(crate) fn checks_memory(&self) -> Result<bool, LabError> {
-        let path = self.configuration_file();
-        let configuration = fs::read_to_string(&path).map_err(LabError::at(&path))?;
-        Ok(configuration.lines().any(|line| line == "CONFIG_KASAN=y"))
+        self.has_option("CONFIG_KASAN")
     }
 
     /// What further modules are built from, if the kernel was built here.
@@ -97,6 +95,30 @@ impl Kernel {
         let list = fs::read_to_string(&path).map_err(LabError::at(&path))?;
         let names = list.lines().filter_map(|line| line.split_once(':'));
         Ok(names.map(|(name, _)| name.to_owned()).filter(|name| name != "base").collect())
+    }
+
+    /// Whether an option of its configuration is set, as `y` or `m`.
+    ///
+    /// # Errors
+    /// If its configuration cannot be read.
+    pub fn has_option(&self, name: &str) -> Result<bool, LabError> {
+        let path = self.configuration_file();
+        let configuration = fs::read_to_string(&path).map_err(LabError::at(&path))?;
+        let is_set =
+            |line: &str| line.strip_prefix(name).is_some_and(|rest| matches!(rest, "=y" | "=m"));
+        Ok(configuration.lines().any(is_set))
+    }
+
+    /// Whether one of its modules, or the kernel itself if that is built in, contains a text, such
+    /// as the format of a line that it writes.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn contains(&self, module: &str, text: &str) -> Result<bool, LabError> {
+        let path = self.modules_directory().join(format!("{module}.ko"));
+        let path = if path.is_file() { path } else { self.file() };
+        let bytes = fs::read(&path).map_err(LabError::at(&path))?;
+        Ok(bytes.windows(text.len()).any(|window| window == text.as_bytes()))
     }
 
     /// Reads a kernel's directory; `None` if it is not one.
@@ -137,4 +159,27 @@ pub fn find(lab: &Lab, release: Option<&str>) -> Result<Kernel, LabError> {
         asked: release.map(|release| format!(" {release}")).unwrap_or_default(),
         option: release.map(|release| format!(" --kernel {release}")).unwrap_or_default(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_kernel_has_is_in_its_files() {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();
+        fs::create_dir(directory.path().join("modules")).unwrap();
+        write("config", "CONFIG_KASAN=y\nCONFIG_NFS=m\n# CONFIG_KASAN_INLINE is not set\n");
+        write("kernel", "in the kernel");
+        write("modules/netfs.ko", "in the module");
+        let path = directory.path().to_owned();
+        let kernel = Kernel { release: "6.1".to_owned(), directory: path, is_from_source: false };
+        let has = |name| kernel.has_option(name).unwrap();
+        assert!(has("CONFIG_KASAN") && has("CONFIG_NFS") && kernel.checks_memory().unwrap());
+        assert!(!has("CONFIG_KASAN_INLINE") && !has("CONFIG_NF"));
+        assert!(kernel.contains("netfs", "module").unwrap());
+        assert!(!kernel.contains("netfs", "kernel").unwrap(), "it is not built in");
+        assert!(kernel.contains("ext4", "the kernel").unwrap(), "it is built in");
+    }
 }

@@ -1,5 +1,6 @@
 //! What a rig is made of.
 
+use super::disk::Disk;
 use super::error::RigError;
 use super::shape::Shape;
 
@@ -19,9 +20,9 @@ pub struct GuestRole {
     pub name: String,
     /// Its memory in bytes.
     pub memory_bytes: u64,
-    /// Sizes in bytes of its disks, `/dev/vda` and so on. They are empty at first and keep their
-    /// content across boots.
-    pub disks_bytes: Vec<u64>,
+    /// Its disks, `/dev/vda` and so on. They are empty at first and keep their content across
+    /// boots.
+    pub disks: Vec<Disk>,
     /// Names, as in the image's list of modules, of what is loaded first.
     pub load: Vec<String>,
 }

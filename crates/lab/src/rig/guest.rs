@@ -166,11 +166,12 @@ impl GuestStart<'_> {
             let device = format!("virtio-net-pci,netdev=link{number},mac={ethernet},romfile=");
             command.arg("-device").arg(device);
         }
-        for (number, disk) in self.disks.iter().enumerate() {
+        for (number, (disk, of)) in self.disks.iter().zip(&self.role.disks).enumerate() {
             let drive = format!(
                 "file={},file.locking=off,format=raw,if=none,id=disk{number},cache=unsafe,\
-                 discard=unmap,werror=report",
-                qemu::path_of(disk)
+                 discard=unmap,werror=report{}",
+                qemu::path_of(disk),
+                of.speed.drive_options()
             );
             command.arg("-drive").arg(drive);
             command.arg("-device").arg(format!("virtio-blk-pci,drive=disk{number}"));

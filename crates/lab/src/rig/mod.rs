@@ -15,6 +15,7 @@
 //! is as meaningful as ever; their time is emulated.
 
 mod description;
+mod disk;
 mod error;
 mod guest;
 mod running;
@@ -24,6 +25,7 @@ pub(crate) mod wire;
 use crate::image::GuestProgram;
 
 pub use description::{Description, GuestRole, Link};
+pub use disk::{Disk, DiskSpeed, WrongDiskSpeed};
 pub use error::RigError;
 pub use running::{Rig, RigConditions};
 pub use shape::{Shape, WrongShape};

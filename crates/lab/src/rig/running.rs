@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::description::{Description, LinkEnd};
+use super::disk::Disk;
 use super::error::RigError;
 use super::guest::{GuestStart, RunningGuest};
 use super::shape::Shape;
@@ -66,14 +67,14 @@ impl Rig {
             Ok([File::from(OwnedFd::from(one)), File::from(OwnedFd::from(other))])
         };
         let links = description.links.iter().map(|_| link()).collect::<io::Result<Vec<_>>>()?;
-        let disk = |&size_bytes: &u64| -> io::Result<File> {
+        let disk = |disk: &Disk| -> io::Result<File> {
             let file = tempfile::tempfile()?;
-            file.set_len(size_bytes)?;
+            file.set_len(disk.bytes)?;
             Ok(file)
         };
         let mut disks = BTreeMap::new();
         for role in &description.roles {
-            let of_role: io::Result<Vec<File>> = role.disks_bytes.iter().map(disk).collect();
+            let of_role: io::Result<Vec<File>> = role.disks.iter().map(disk).collect();
             disks.insert(role.name.clone(), of_role?);
         }
         let (guests, boots) = (BTreeMap::new(), BTreeMap::new());

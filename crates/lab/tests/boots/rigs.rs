@@ -8,12 +8,16 @@ use std::time::Duration;
 
 use lab::ImageParts;
 use lab::inside::rig as inside;
-use lab::rig::{Description, GuestRole, Link, PROGRAMS, Rig, RigConditions, RigError, Shape};
+use lab::rig::{
+    Description, Disk, DiskSpeed, GuestRole, Link, PROGRAMS, Rig, RigConditions, RigError, Shape,
+};
 
 use crate::test_lab::TestLab;
 
 /// The argument that makes this program boot a rig and wait.
 pub(crate) const WAIT: &str = "wait-beside-a-rig";
+/// The speed of the client's disk.
+const SLOW: &str = "iops=50,bps=1m";
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The guest's side: a question is a shell command, the answer its output.
@@ -31,14 +35,16 @@ fn rig(place: &TestLab, shape: &str, consoles: Option<PathBuf>) -> Rig {
     let program = std::env::current_exe().expect("this program has a file");
     let parts = ImageParts { kernel: &place.kernel, program: &program, further: &PROGRAMS };
     let image = lab::image::build(&place.lab, parts).unwrap();
-    let role = |name: &str, disks_bytes: Vec<u64>| GuestRole {
+    let role = |name: &str, disks: Vec<Disk>| GuestRole {
         name: name.to_owned(),
         memory_bytes: 512 << 20,
-        disks_bytes,
+        disks,
         load: vec!["virtio-blk".to_owned()],
     };
+    let speed = SLOW.parse::<DiskSpeed>().unwrap();
+    let disk = Disk { bytes: 1 << 20, speed };
     let description = Description {
-        roles: vec![role("server", vec![]), role("client", vec![1 << 20])],
+        roles: vec![role("server", vec![]), role("client", vec![disk])],
         links: vec![Link {
             ends: ["server".to_owned(), "client".to_owned()],
             shape: shape.parse::<Shape>().unwrap(),

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use lab::rig::{RigError, Shape};
+use network_guest::CachePlace;
 use network_guest::content::{Content, FileSet, TreeShape};
 use network_guest::task::Task;
 use record::network::{BREAK_EVEN, BREAK_EVEN_HIGH, BREAK_EVEN_LOW};
@@ -140,8 +141,15 @@ impl Prober<'_, '_> {
                         states.into_iter().zip(&pair)
                     {
                         let cell = self.cell(set, link, state)?;
-                        let observed =
-                            Observation { benchmark: AS, readers, server, link, is_own: false };
+                        let counts = self.search.counts;
+                        let observed = Observation {
+                            benchmark: AS,
+                            readers,
+                            server,
+                            link,
+                            counts,
+                            is_own: false,
+                        };
                         self.journal.keep(replicate(cell.0, cell.1, &observed), attempt)?;
                         self.cells.insert(key(set, link, state), (cell.0, cell.1 + 1));
                     }
@@ -196,7 +204,7 @@ impl Prober<'_, '_> {
         }
         self.rig.boot_clients(1)?;
         self.rig.reshape(self.search.plan().link)?;
-        self.rig.start_caches(&AS.cache_place(&self.search.cache), true)?;
+        self.rig.start_caches(&self.cache_place(), true)?;
         self.rig.mount(self.search.version)?;
         for set in self.search.sets() {
             let JointMeasurement { measured, server } = self.rig.perform(Task::ReadSet(set))?;
@@ -208,10 +216,14 @@ impl Prober<'_, '_> {
         Ok(())
     }
 
+    fn cache_place(&self) -> CachePlace {
+        AS.cache_place(&self.search.cache, self.search.limits)
+    }
+
     /// Mounts, reads and unmounts, with or without the cache.
     fn read(&mut self, set: FileSet, state: NetworkState) -> Result<MeasuredReplicate, Lost> {
         if state == NetworkState::Hot {
-            self.rig.start_caches(&AS.cache_place(&self.search.cache), false)?;
+            self.rig.start_caches(&self.cache_place(), false)?;
         }
         self.rig.mount(self.search.version)?;
         let JointMeasurement { measured, server } = self.rig.perform(Task::ReadSet(set))?;
@@ -222,7 +234,8 @@ impl Prober<'_, '_> {
         let MeasuredReplicate { readers, server } = &performed;
         prove_all(state, AS, set.bytes(), readers).map_err(Lost::Replicate)?;
         let link = Shape::default();
-        let observed = Observation { benchmark: AS, readers, server, link, is_own: false };
+        let counts = self.search.counts;
+        let observed = Observation { benchmark: AS, readers, server, link, counts, is_own: false };
         let from_disk = observed.disk(|disk| disk.read_bytes);
         if state == NetworkState::Hot && from_disk < set.bytes() as f64 {
             let bytes = set.bytes();
@@ -262,6 +275,10 @@ impl Prober<'_, '_> {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .to_vec();
+        let disk = self.search.cache_disk;
+        if !disk.is_unlimited() {
+            parameters.push(("cache_disk".to_owned(), json!(disk.to_string())));
+        }
         let asked = self.search.link.rate_bits_per_s;
         parameters.extend(asked.map(|rate| ("asked_rate_bits_per_s".to_owned(), json!(rate))));
         Cell {
@@ -273,7 +290,7 @@ impl Prober<'_, '_> {
             exercises: vec![Dimension::Io, Dimension::Metadata],
             parameters: parameters.into_iter().collect(),
             cache_state: CacheState::Cold,
-            metrics: metrics::definitions(AS, false),
+            metrics: metrics::definitions(AS, self.search.counts, false),
             baseline: None,
             working_set_bytes: Some(set.bytes()),
             curve: None,

@@ -10,11 +10,12 @@ mod conduct;
 mod course;
 mod text;
 
-use lab::rig::Shape;
-use network_guest::Version;
+use lab::rig::{DiskSpeed, Shape};
 use network_guest::content::{Content, FileSet, TreeShape};
+use network_guest::{CullLimits, Version};
 use record::Manifest;
 
+use crate::kernel_counts::KernelCounts;
 use crate::plan::{NetworkBenchmark, Plan};
 use crate::run_record;
 use crate::state::NetworkState;
@@ -52,6 +53,12 @@ pub struct BreakEven {
     seed: u64,
     /// The confidence level of the intervals.
     level: f64,
+    /// How fast the cache's disk is.
+    cache_disk: DiskSpeed,
+    /// When the cache is culled.
+    limits: CullLimits,
+    /// What the clients' kernel counts.
+    counts: KernelCounts,
 }
 
 /// Why a search is refused.
@@ -88,9 +95,16 @@ impl BreakEven {
             return Err(BreakEvenRefusal::Several("--cache-fs"));
         };
         let (cache, link, seed) = (cache.clone(), plan.link, plan.content.seed);
-        let search = Self { sizes, version, cache, link, seed, level };
+        let Plan { cache_disk, limits, counts, .. } = *plan;
+        let search = Self { sizes, version, cache, link, seed, level, cache_disk, limits, counts };
         search.plan().check()?;
         Ok(search)
+    }
+
+    /// The same with a kernel that counts this.
+    #[must_use]
+    pub fn with_counts(self, counts: KernelCounts) -> Self {
+        Self { counts, ..self }
     }
 
     /// The files of each size.
@@ -115,6 +129,9 @@ impl BreakEven {
             runs: 1,
             content: Content { file_bytes, tree, seed: self.seed },
             cache_bytes: None,
+            cache_disk: self.cache_disk,
+            limits: self.limits,
+            counts: self.counts,
             mount: None,
         }
     }

@@ -74,10 +74,9 @@ pub fn text(run: &Run, width: usize) -> Option<String> {
         "Read each rate as a lower bound of the rate up to which a cache pays on a real machine. A \
          cache costs processor time, and emulated processors are perhaps twenty times slower than \
          real ones; it saves link time, which is the same anywhere. So on a real machine the rate \
-         is higher, by about as much as its processors are faster. This assumes a fast disk for \
-         the cache: here it is in this computer's memory, and these figures do not include the \
-         time that a real disk takes.",
+         is higher, by about as much as its processors are faster.",
     );
+    say(&of_disk(run));
     for line in left_out(run) {
         text += &paragraph("- ", "  ", &line, width);
     }
@@ -95,6 +94,23 @@ fn parameter(cell: &Cell, name: &str) -> Option<u64> {
 fn asked_rate(run: &Run) -> Option<f64> {
     let rate = run.cells().iter().find_map(|cell| parameter(cell, "asked_rate_bits_per_s"));
     rate.map(|bits| bits as f64)
+}
+
+/// What the figures assume of the cache's disk.
+fn of_disk(run: &Run) -> String {
+    let speed = run.cells().iter().find_map(|cell| cell.parameters.get("cache_disk")?.as_str());
+    match speed {
+        Some(speed) => format!(
+            "But the cache's disk does at most {speed} here, and takes as long on a real machine: \
+             where most of a hot cache's time is the disk's, the rate there is about the same."
+        ),
+        None => {
+            "This assumes a fast disk for the cache: here it is in this computer's memory, and \
+                 these figures do not include the time that a real disk takes (--cache-disk \
+                 iops=500,bps=20m makes it slower)."
+                .to_owned()
+        }
+    }
 }
 
 /// All sizes, in the order in which they were measured.

@@ -11,7 +11,8 @@ use network_guest::content::{Content, FileSet};
 use network_guest::counters::Counters;
 use network_guest::task::Task;
 use network_guest::{
-    Answer, CachePlace, CommandResult, Question, SERVER, Settled, TaskMeasurement, Version,
+    Answer, CachePlace, CommandResult, CullLimits, Question, SERVER, Settled, TaskMeasurement,
+    Version,
 };
 
 use crate::observation::ServerCounters;
@@ -175,7 +176,8 @@ impl NetworkRig {
     ) -> Result<CommandResult, RigError> {
         self.boot_clients(1)?;
         if let Some(cache) = cache {
-            self.start_caches(&NetworkBenchmark::File.cache_place(cache), true)?;
+            let place = NetworkBenchmark::File.cache_place(cache, CullLimits::default());
+            self.start_caches(&place, true)?;
         }
         self.mount(version)?;
         let ran = self.ask_all(

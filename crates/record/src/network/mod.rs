@@ -15,6 +15,12 @@ pub const SERVER_BYTES: &str = "read_from_server";
 pub const CACHE_READS: &str = "cache_reads";
 /// Writes to the cache.
 pub const CACHE_WRITES: &str = "cache_writes";
+/// Time that the cache takes to look files up on its file system, including their checks.
+pub const CACHE_LOOKUP_TIME: &str = "cache_lookup_time";
+/// Time that it takes to read the attributes with which they were stored.
+pub const CACHE_CHECK_TIME: &str = "cache_check_time";
+/// Time that it takes to read their content.
+pub const CACHE_READ_TIME: &str = "cache_read_time";
 /// Files that were removed from the cache to make room.
 pub const CULLED: &str = "cache_culled";
 /// Files in the cache once it has settled.

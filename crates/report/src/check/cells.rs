@@ -93,6 +93,11 @@ impl CheckedCell<'_> {
         self.cell().parameters.get(name)?.as_u64()
     }
 
+    /// Whether it has a parameter.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.cell().parameters.contains_key(name)
+    }
+
     /// A parameter that is a word.
     pub(super) fn word(&self, name: &str) -> Option<&str> {
         self.cell().parameters.get(name)?.as_str()

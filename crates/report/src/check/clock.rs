@@ -2,8 +2,8 @@
 //!
 //! A timed interval should be far longer than it takes to read the clock and than the clock's
 //! resolution: both together may be at most the share that the cell's warning allows. A phase is
-//! timed once for each of its files; operations that are timed individually have the warning
-//! itself.
+//! timed once for each of its files, and the array walk takes its readings off; operations that are
+//! timed individually have the warning itself.
 
 use record::Warning;
 
@@ -21,7 +21,9 @@ pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
     let mut found: Vec<(&CheckedCell<'_>, Evidence)> = checked
         .cells
         .iter()
-        .filter_map(|one| Some((one, too_short(one, clock_ns, checked.level())?)))
+        .filter_map(|one| {
+            Some((one, too_short(one, clock_ns, clock.precision_ns, checked.level())?))
+        })
         .collect();
     found.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
     let Some((shortest, least)) = found.first() else { return Detection::default() };
@@ -44,7 +46,12 @@ pub(super) fn look(checked: &CheckedRun<'_>) -> Detection {
 }
 
 /// The time between two readings of the clock, if it is too short.
-fn too_short(one: &CheckedCell<'_>, clock_ns: f64, level: f64) -> Option<Evidence> {
+fn too_short(
+    one: &CheckedCell<'_>,
+    clock_ns: f64,
+    precision_ns: f64,
+    level: f64,
+) -> Option<Evidence> {
     let warned = one.report.warnings.iter().find_map(|report| {
         let Warning::ClockOverhead { interval_ns, .. } = report.warning else { return None };
         Some(one.evidence("timed", "ns", interval_ns))
@@ -52,6 +59,8 @@ fn too_short(one: &CheckedCell<'_>, clock_ns: f64, level: f64) -> Option<Evidenc
     if warned.is_some() || !one.is_phase() {
         return warned;
     }
+    // What takes the readings off has only the clock's step left.
+    let clock_ns = if one.has("clock_taken_off") { precision_ns } else { clock_ns };
     let stretches = stretches(one) as f64;
     let elapsed = one.gathered.replicates.values().map(|one| one.elapsed_ns as f64 / stretches);
     let timed = summary(&elapsed.collect::<Vec<_>>(), level)?;
@@ -100,6 +109,23 @@ mod tests {
         assert!(finding.message.contains("22 % of that"), "{finding:?}");
         assert_eq!((finding.avoid.as_str(), finding.benchmarks.len()), ("--file-size 32k", 5));
         assert_eq!(of(256).outcome, Outcome::Passed);
+    }
+
+    #[test]
+    fn what_takes_the_readings_off_has_only_the_clock_s_step_left() {
+        let of = |is_taken_off: bool| {
+            let sample = Sample::new(&["tmpfs"]).operations(1);
+            let mut sample = sample.benchmark("walk", &[&[3000.0; 6]]);
+            sample.change("walk", |cell| {
+                cell.parameters.insert("phase".to_owned(), 0.into());
+                cell.parameters.insert("walks".to_owned(), 10.into());
+                if is_taken_off {
+                    cell.parameters.insert("clock_taken_off".to_owned(), true.into());
+                }
+            });
+            outcome_of(&sample, Mistake::ShortForClock).outcome
+        };
+        assert_eq!((of(false), of(true)), (Outcome::Found, Outcome::Passed));
     }
 
     #[test]

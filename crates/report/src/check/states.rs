@@ -35,7 +35,7 @@ fn is_on_volume(target: &TargetRecord) -> bool {
     target.scratch && known.is_none_or(|known| !known.lives_in_memory())
 }
 
-const PROPERTIES: [Property; 11] = [
+const PROPERTIES: [Property; 13] = [
     Property {
         name: "size",
         unit: "bytes",
@@ -87,6 +87,20 @@ const PROPERTIES: [Property; 11] = [
         title: "limits on device writes differ",
         of: |target| on_device(target, target.conditions.write_iops),
         avoid: "the same write_iops= for all targets",
+    },
+    Property {
+        name: "delay",
+        unit: "ns",
+        title: "delays of device requests differ",
+        of: |target| on_device(target, target.conditions.delay_ns),
+        avoid: "the same delay= for all targets",
+    },
+    Property {
+        name: "delay_cache",
+        unit: "bytes",
+        title: "sizes of the devices' caches differ",
+        of: |target| on_device(target, target.conditions.delay_cache_bytes),
+        avoid: "the same delay_cache= for all targets",
     },
     Property {
         name: "image_allocated",

@@ -125,6 +125,8 @@ fn of_target(target: &TargetRecord) -> Vec<(&'static str, String)> {
         limit("read_iops", limits.read_iops),
         limit("write_iops", limits.write_iops),
         limit("read_ahead", limits.read_ahead_bytes),
+        limits.delay_ns.map(|ns| format!("delay={}us", ns / 1000)),
+        limit("delay_cache", limits.delay_cache_bytes),
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     let or_none = |text: String| if text.is_empty() { "none".to_owned() } else { text };

@@ -8,7 +8,7 @@ use serde::Serialize;
 use textual::{Columns, grouped};
 
 use super::documents::SCHEMA_VERSION;
-use super::polluted::cache;
+use super::polluted::heading;
 
 /// What programs execute and miss on file systems.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -144,8 +144,7 @@ impl ApplicationsDocument {
     /// A table for each program: a column for each target.
     #[must_use]
     pub fn text(&self) -> String {
-        let caches: Vec<String> = self.caches.caches.iter().map(cache).collect();
-        let mut text = format!("Simulated caches: {}\n", caches.join(", "));
+        let mut text = heading(&self.caches);
         let mut programs: Vec<&str> = Vec::new();
         for execution in &self.executions {
             if !programs.contains(&execution.program.as_str()) {

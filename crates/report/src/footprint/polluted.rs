@@ -60,8 +60,7 @@ impl PollutionDocument {
     /// A table for each operation: a row for each code, a column for each target.
     #[must_use]
     pub fn text(&self) -> String {
-        let caches: Vec<String> = self.caches.caches.iter().map(cache).collect();
-        let mut text = format!("Simulated caches: {}\n", caches.join(", "));
+        let mut text = heading(&self.caches);
         let mut operations: Vec<&str> = Vec::new();
         for rounds in &self.rounds {
             if !operations.contains(&rounds.operation.as_str()) {
@@ -145,9 +144,12 @@ impl CodeRounds {
     }
 }
 
-/// `l1i 32 KiB`
-pub(super) fn cache(cache: &record::SimulatedCache) -> String {
-    format!("{} {}", cache.name, size(cache.size_bytes as f64, 3))
+/// `Simulated caches: l1i 32 KiB, l1d 48 KiB`
+pub(super) fn heading(caches: &SimulatedCaches) -> String {
+    let caches = caches.caches.iter();
+    let caches: Vec<String> =
+        caches.map(|one| format!("{} {}", one.name, size(one.size_bytes as f64, 3))).collect();
+    format!("Simulated caches: {}\n", caches.join(", "))
 }
 
 fn footprint((code, data): (u32, u32)) -> String {

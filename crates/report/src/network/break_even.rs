@@ -9,8 +9,8 @@ use super::NetworkDocument;
 
 const NOTES: &str = "Times are emulated. A cache costs processor time, and emulated processors are \
     perhaps twenty times slower than real ones; it saves link time, which is the same anywhere: \
-    read each rate as a lower bound of the rate up to which a cache pays on a real machine with a \
-    fast disk.";
+    read each rate as a lower bound of the rate up to which a cache pays on a real machine with as \
+    fast a disk.";
 
 /// What a search found, in one sentence per size of files; `None` if it found nothing.
 pub(super) fn document(run: &Run) -> Option<NetworkDocument> {

@@ -200,7 +200,7 @@ fn figures(cell: &Cell, replicates: &[&Replicate]) -> Option<NetworkFigures> {
     };
     Some(NetworkFigures {
         rpcs: count(RPCS)?,
-        reads: count(&rpc_metric("READ")).unwrap_or(none),
+        reads: reads(cell, replicates).unwrap_or(none),
         server_bytes: count(SERVER_BYTES).unwrap_or(none),
         cache_reads: count(CACHE_READS).unwrap_or(none),
         cache_writes: count(CACHE_WRITES).unwrap_or(none),
@@ -208,6 +208,16 @@ fn figures(cell: &Cell, replicates: &[&Replicate]) -> Option<NetworkFigures> {
         is_time_of_link: replicates.iter().all(is_bound),
         by_operation: by_operation(cell, replicates),
     })
+}
+
+/// Calls that read content: NFS 4.2 has two of them, and newer kernels use the second.
+fn reads(cell: &Cell, replicates: &[&Replicate]) -> Option<Counted> {
+    let of = |one: &&Replicate| -> f64 {
+        let named =
+            ["READ", "READ_PLUS"].iter().map(|name| values(cell, &[*one], &rpc_metric(name)));
+        named.flatten().sum()
+    };
+    Counted::from_values(&replicates.iter().map(of).collect::<Vec<f64>>())
 }
 
 /// Metrics whose names begin like those of operations but are not operations.

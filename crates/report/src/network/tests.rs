@@ -58,6 +58,15 @@ fn the_answer_says_what_a_cache_saves_and_what_filling_it_costs() {
 }
 
 #[test]
+fn reads_of_newer_kernels_are_reads() {
+    let mut sample = sample(&[("none", [163.0; 3], 160.0, 8.79)]);
+    sample.run.manifest.cells[0].metrics[1].name = "rpc_read_plus".to_owned();
+    let found = network(&sample.run).expect("it is of the suite");
+    let figures = found.benchmarks[0].states[0].figures.as_ref().expect("it is measured");
+    assert_eq!(figures.reads.median, 160.0);
+}
+
+#[test]
 fn each_cache_is_set_beside_what_has_none_of_its_version() {
     let found = document(&[
         ("nfs4.2 none", [6452.0; 3], 2012.0, 60.0),

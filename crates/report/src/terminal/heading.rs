@@ -275,6 +275,7 @@ fn limits(conditions: &Conditions) -> Vec<String> {
     let rate = |what: &str, value: Option<u64>| {
         value.map(|value| format!("{what} limited to {value} operations/s"))
     };
+    let time = |ns: u64| units::figure("ns", ns as f64, None, units::Wording::Full).value;
     [
         size("memory", conditions.memory_bytes, ""),
         size("reads", conditions.read_bps, "/s"),
@@ -282,6 +283,8 @@ fn limits(conditions: &Conditions) -> Vec<String> {
         rate("reads", conditions.read_iops),
         rate("writes", conditions.write_iops),
         size("read-ahead", conditions.read_ahead_bytes, ""),
+        conditions.delay_ns.map(|ns| format!("each device request takes {}", time(ns))),
+        size("the device's own cache", conditions.delay_cache_bytes, ""),
     ]
     .into_iter()
     .flatten()

@@ -45,7 +45,7 @@ pub(super) fn findings() -> Vec<Finding> {
         }
     }
     let sizes = Finding {
-        what: "the results of 256 MB and of 320 MB are \"more or less the same\" but on FAT32"
+        what: "the results of 256 MB and of 320 MB are \"more or less the same\", except on FAT32"
             .to_owned(),
         why: format!(
             "{far} of 15 rates differ by more than 2 %, all of FAT32; the largest difference is \

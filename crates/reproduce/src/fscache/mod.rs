@@ -14,9 +14,10 @@ use std::collections::BTreeMap;
 use network_suite::{EMULATED_TIME, is_network_bound};
 use record::{Cell, Replicate, Run};
 use serde::Serialize;
-use stats::{Sample, interval};
+use stats::Sample;
 
 use crate::gathered::{self, Gathered};
+use crate::hypothesis::Number;
 pub use crate::item::{Agreement, Item};
 pub use crate::statement::{Outcome, Statement};
 
@@ -113,14 +114,10 @@ struct Ratio {
 }
 
 impl Ratio {
-    fn new(values: Vec<f64>) -> Option<Self> {
-        let sample = Sample::new(values).ok()?;
-        match interval::geometric_mean(&sample, LEVEL) {
-            Ok(found) => {
-                let interval = Some((found.interval.low, found.interval.high));
-                Some(Self { mean: found.mean, interval })
-            }
-            Err(_) => Some(Self { mean: sample.mean(), interval: None }),
+    fn new(values: &[f64]) -> Option<Self> {
+        match Number::geometric_mean(values, LEVEL) {
+            Some(Number { value, interval }) => Some(Self { mean: value, interval }),
+            None => Some(Self { mean: Sample::new(values).ok()?.mean(), interval: None }),
         }
     }
 }
@@ -188,7 +185,7 @@ impl MeasuredRun<'_> {
         let of = self.by_block(benchmark, state, metric)?;
         let over = self.by_block(benchmark, to, metric)?;
         let ratio = |(block, value): (&u32, &f64)| Some(value / over.get(block)?);
-        Ratio::new(of.iter().filter_map(ratio).collect())
+        Ratio::new(&of.iter().filter_map(ratio).collect::<Vec<_>>())
     }
 
     /// Number of files in the tree.

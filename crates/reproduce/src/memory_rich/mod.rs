@@ -24,6 +24,7 @@ use self::published::Unit;
 pub use self::text::model as model_text;
 pub use self::traffic::{Traffic, TrafficRow};
 use crate::gathered::{self, Gathered};
+use crate::hypothesis::Number;
 pub use crate::statement::{Outcome, Statement};
 
 /// The level of all intervals: the paper's.
@@ -173,8 +174,9 @@ impl Ratio {
         };
         let ratio = |block| Some(product(of, block)? / product(over, block)?);
         let ratios: Vec<f64> = of.first()?.keys().filter_map(ratio).collect();
-        let found = interval::geometric_mean(&Sample::new(ratios).ok()?, LEVEL).ok()?;
-        Some(Self { mean: found.mean, low: found.interval.low, high: found.interval.high })
+        let found = Number::geometric_mean(&ratios, LEVEL)?;
+        let (low, high) = found.interval?;
+        Some(Self { mean: found.value, low, high })
     }
 }
 

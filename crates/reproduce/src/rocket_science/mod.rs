@@ -6,9 +6,12 @@
 //! paper's number, ours with its interval over runs, and whether it holds here. Sizes are compared
 //! as shares of the memory.
 
+mod blocks;
+mod declared;
 mod figures;
 mod shapes;
 mod statements;
+mod survey;
 mod text;
 
 use record::Run;
@@ -17,6 +20,9 @@ use serde::Serialize;
 pub use crate::gathered::Estimate;
 use crate::gathered::{self, Gathered};
 pub use crate::statement::{Outcome, Statement};
+pub use survey::{Survey, SurveyRow};
+
+const PAPER: &str = "Tarasov et al., Benchmarking File System Benchmarking: It IS Rocket Science";
 
 /// Latencies from here on, as the floor of log2 of nanoseconds, are those of reads from the device:
 /// 16 us, well above a copy from memory and below a device access through a system call.
@@ -50,12 +56,14 @@ pub struct Reproduction {
 }
 
 /// The paper's conditions and ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Scale {
     /// Memory of the paper's machine, in bytes.
     pub published_memory_bytes: u64,
     /// Memory limit here, in bytes.
     pub memory_bytes: u64,
+    /// The targets as they were specified, with the limits of their devices.
+    pub targets: Vec<String>,
 }
 
 /// One size of Figure 1.
@@ -121,10 +129,11 @@ impl Reproduction {
     pub fn from_run(run: &Run, name: &str) -> Self {
         let gathered = Gathered::new(run);
         let memory_bytes = gathered.memory_bytes;
+        let targets = run.manifest.targets.iter().map(|one| one.specification.clone()).collect();
         let mut reproduction = Self {
-            paper: "Tarasov et al., Benchmarking File System Benchmarking: It IS Rocket Science",
+            paper: PAPER,
             run: name.to_owned(),
-            scale: Scale { published_memory_bytes: 512 << 20, memory_bytes },
+            scale: Scale { published_memory_bytes: 512 << 20, memory_bytes, targets },
             figure_1: figures::sizes(&gathered, "figure-1"),
             figure_1_zoom: figures::sizes(&gathered, "figure-1-zoom"),
             figure_2: figures::time_curves(&gathered),
@@ -135,7 +144,7 @@ impl Reproduction {
             missing: gathered::missing(run),
         };
         reproduction.shapes = shapes::all(&reproduction);
-        reproduction.statements = statements::all(&reproduction);
+        reproduction.statements = statements::all(&gathered);
         if run.manifest.run.suite.contains('/') {
             // A run of one figure has nothing to say about the others.
             reproduction.statements.retain(Statement::is_measured);
@@ -150,5 +159,9 @@ impl Reproduction {
     }
 }
 
+#[cfg(test)]
+mod nulls;
+#[cfg(test)]
+mod simulated;
 #[cfg(test)]
 mod tests;

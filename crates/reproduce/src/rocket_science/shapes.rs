@@ -1,8 +1,7 @@
 //! The shape of each figure in words: what the paper's text says about its own, beside the same
 //! description of ours. Sizes are shares of the memory, since ours is an eighth of the paper's.
 
-use super::statements::{largest_drop, mode, percent, plateau, seconds};
-use super::{DEVICE_LOG2, LatencySlice, Reproduction, Shape, SizePoint};
+use super::{DEVICE_LOG2, Estimate, LatencySlice, Reproduction, Shape, SizePoint};
 
 /// What the text of sections 3.1 and 3.2 says about Figures 1 to 4.
 const PUBLISHED: [&str; 4] = [
@@ -145,4 +144,41 @@ fn latencies_over_time(of: &Reproduction) -> Option<String> {
         of.figure_4.iter().filter(has_both).count(),
         of.figure_4.len()
     ))
+}
+
+/// The throughput of files that fit into memory: the median over sizes up to half of the memory.
+pub(super) fn plateau(points: &[SizePoint]) -> Option<f64> {
+    let small = points.iter().filter(|point| point.memory_percent <= 50.0);
+    let mut medians: Vec<f64> = small.map(|point| point.throughput.median).collect();
+    medians.sort_by(f64::total_cmp);
+    medians.get(medians.len() / 2).copied()
+}
+
+/// The two neighbouring sizes between which throughput falls by the largest factor.
+fn largest_drop(points: &[SizePoint]) -> Option<(&SizePoint, &SizePoint, f64)> {
+    let pairs = points.windows(2).map(|pair| {
+        let factor = pair[0].throughput.median / pair[1].throughput.median.max(f64::MIN_POSITIVE);
+        (&pair[0], &pair[1], factor)
+    });
+    pairs.max_by(|left, right| left.2.total_cmp(&right.2))
+}
+
+fn seconds(estimate: &Estimate) -> String {
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => format!("{:.1} s [{low:.1}, {high:.1}]", estimate.median),
+        _ => format!("{:.1} s", estimate.median),
+    }
+}
+
+fn percent(estimate: &Estimate) -> String {
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => format!("{:.1} % [{low:.1}, {high:.1}]", estimate.median),
+        _ => format!("{:.1} %", estimate.median),
+    }
+}
+
+/// The most frequent latency on one side of the boundary, as the floor of log2 of nanoseconds.
+fn mode(buckets: &[(u8, f64)], of_device: bool) -> Option<u8> {
+    let side = buckets.iter().filter(|(log2, _)| (*log2 >= DEVICE_LOG2) == of_device);
+    side.max_by(|left, right| left.1.total_cmp(&right.1)).map(|(log2, _)| *log2)
 }

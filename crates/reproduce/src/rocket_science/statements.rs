@@ -1,245 +1,328 @@
-//! What the paper says about its figures, each compared with what was measured.
+//! What the paper says about its figures, each compared with what was measured in each block.
 
-use super::{DEVICE_LOG2, Estimate, Reproduction, SizePoint, Statement};
-use crate::statement::statement;
+use std::collections::BTreeSet;
+
+use record::TimelineRecord;
+use stats::Sample;
+use stats::distribution::fisher;
+
+use super::blocks::{
+    self, Curve, Latencies, Measured, WarmUp, bimodal_percent, device_percent_half_way,
+};
+use super::declared;
+use crate::gathered::Gathered;
+use crate::hypothesis::{Hypothesis, LEVEL, Number};
+use crate::statement::Statement;
 
 /// All statements, in the paper's order.
-pub(super) fn all(of: &Reproduction) -> Vec<Statement> {
-    vec![
-        drop_place(of),
-        drop_width(of),
-        deviation_of_device(of),
-        deviation_of_transition(of),
-        alike_at_the_ends(of),
-        apart_between(of),
-        one_peak(of),
-        equal_peaks(of),
-        vanished_peak(of),
-        span_of_latencies(of),
-        fading_peak(of),
-        two_modes(of),
-    ]
+pub(super) fn all(gathered: &Gathered<'_>) -> Vec<Statement> {
+    let of =
+        Compared { memory_bytes: gathered.memory_bytes as f64, blocks: blocks::of_run(gathered) };
+    let mut all = of.by_size();
+    all.extend(of.over_time());
+    all.extend(of.latencies());
+    all
 }
 
-/// The throughput of files that fit into memory: the median over sizes up to half of the memory.
-pub(super) fn plateau(points: &[SizePoint]) -> Option<f64> {
-    let small = points.iter().filter(|point| point.memory_percent <= 50.0);
-    let mut medians: Vec<f64> = small.map(|point| point.throughput.median).collect();
-    medians.sort_by(f64::total_cmp);
-    medians.get(medians.len() / 2).copied()
+/// How many moments of Figure 2 are compared.
+const MOMENTS: usize = 40;
+
+/// What statements compare.
+struct Compared<'a> {
+    memory_bytes: f64,
+    blocks: Vec<Measured<'a>>,
 }
 
-/// The two neighbouring sizes between which throughput falls by the largest factor.
-pub(super) fn largest_drop(points: &[SizePoint]) -> Option<(&SizePoint, &SizePoint, f64)> {
-    let pairs = points.windows(2).map(|pair| {
-        let factor = pair[0].throughput.median / pair[1].throughput.median.max(f64::MIN_POSITIVE);
-        (&pair[0], &pair[1], factor)
-    });
-    pairs.max_by(|left, right| left.2.total_cmp(&right.2))
+/// A number by block, judged by its median.
+fn median(means: &Hypothesis, by_block: &[f64], what: &str) -> Statement {
+    means.judge(Number::median(by_block), what)
 }
 
-fn drop_place(of: &Reproduction) -> Statement {
-    let found = || {
-        let (before, after, factor) = largest_drop(&of.figure_1)?;
-        let (from, to) = (before.memory_percent, after.memory_percent);
-        let text = format!("{from:.0} % to {to:.0} % of memory, by a factor of {factor:.0}");
-        Some((text, from >= 62.5 && to <= 112.5 && factor >= 10.0))
-    };
-    let claim = "throughput drops suddenly, within one size step, where the page cache is full";
-    statement("section 3.1, Figure 1", claim, "75 % to 88 % of memory", found())
+/// A ratio by block.
+fn ratio(means: &Hypothesis, by_block: &[f64], what: &str) -> Statement {
+    means.judge(Number::ratio(by_block, 1), what)
 }
 
-/// The range of sizes over which throughput falls from at least half of the plateau to at most a
-/// tenth of it, measured in the finer steps.
-fn drop_width(of: &Reproduction) -> Statement {
-    let found = || {
-        let plateau = plateau(&of.figure_1)?;
-        let points = &of.figure_1_zoom;
-        let last_fast = points.iter().rposition(|one| one.throughput.median >= plateau / 2.0)?;
-        let slow =
-            points[last_fast..].iter().find(|point| point.throughput.median <= plateau / 10.0)?;
-        let width_bytes = slow.file_bytes - points[last_fast].file_bytes;
-        let percent = 100.0 * width_bytes / of.scale.memory_bytes as f64;
-        let mib = width_bytes / f64::from(1 << 20);
-        let text = format!("{mib:.0} MiB, {percent:.1} % of memory (steps of 1 MiB)");
-        // A range narrower than a step cannot be resolved.
-        Some((text, percent <= 2.0 * 100.0 / 64.0))
-    };
-    let claim = "the drop itself spans an even narrower range";
-    statement("section 3.1", claim, "less than 6 MB, 1.2 % of memory", found())
-}
+impl<'a> Compared<'a> {
+    /// A number of each block that has it.
+    fn each(&self, number: impl Fn(&Measured<'a>) -> Option<f64>) -> Vec<f64> {
+        self.blocks.iter().filter_map(number).collect()
+    }
 
-fn mean_deviation(points: &[SizePoint], is_it: impl Fn(&SizePoint) -> bool) -> Option<f64> {
-    let these = points.iter().filter(|point| is_it(point));
-    let deviations: Vec<f64> = these.filter_map(|one| one.relative_deviation_percent).collect();
-    let sum: f64 = deviations.iter().sum();
-    (!deviations.is_empty()).then(|| sum / deviations.len() as f64)
-}
+    fn percent_of_memory(&self, bytes: f64) -> f64 {
+        100.0 * bytes / self.memory_bytes
+    }
 
-fn deviation_of_device(of: &Reproduction) -> Statement {
-    let found = || {
-        let memory = mean_deviation(&of.figure_1, |point| point.memory_percent <= 75.0)?;
-        let device = mean_deviation(&of.figure_1, |point| point.memory_percent >= 112.5)?;
-        let text = format!("{:.1}x ({device:.1} % against {memory:.1} %)", device / memory);
-        Some((text, device > memory))
-    };
-    let claim = "runs vary more when the device limits them than when memory does";
-    statement("section 3.1, Figure 1", claim, "up to 5x", found())
-}
+    /// Section 3.1, Figure 1.
+    fn by_size(&self) -> Vec<Statement> {
+        let drop = |number: fn((f64, f64, f64)) -> f64| {
+            self.each(|block| block.largest_drop().map(number))
+        };
+        let place = drop(|(before, after, _)| f64::midpoint(before, after));
+        let place: Vec<f64> =
+            place.into_iter().map(|bytes| self.percent_of_memory(bytes)).collect();
+        let share = self.each(|block| {
+            let (_, _, factor) = block.largest_drop()?;
+            let rates = || block.sizes.iter().map(|(_, rate)| *rate);
+            let most = rates().fold(0.0, f64::max);
+            let least = rates().fold(f64::INFINITY, f64::min);
+            Some(100.0 * factor.ln() / (most / least).ln())
+        });
+        let factors = Number::ratio(&drop(|(_, _, factor)| factor), 1);
+        let factor = factors.map_or(String::new(), |one| {
+            format!("of the fall; it is by a factor of {:.0}", one.value)
+        });
+        let width = self.each(|block| block.drop_width_bytes(self.memory_bytes));
+        let of_memory: Vec<f64> =
+            width.iter().map(|bytes| self.percent_of_memory(*bytes)).collect();
+        let step = |block: &Measured<'a>| {
+            let [(first, _), (second, _), ..] = block.sizes[..] else { return None };
+            Some(second - first)
+        };
+        let of_step: Vec<f64> = match self.blocks.first().and_then(step) {
+            Some(step) => width.iter().map(|bytes| 100.0 * bytes / step).collect(),
+            None => Vec::new(),
+        };
+        let mib = Number::median(&width).map_or(String::new(), |one| {
+            format!("of memory: {:.0} MiB, in steps of 1 MiB", one.value / f64::from(1 << 20))
+        });
+        vec![
+            median(&declared::DROP_PLACE, &place, "of memory, in the middle of the step"),
+            median(&declared::SUDDEN, &share, &factor),
+            median(&declared::NARROWER, &of_step, "of a step"),
+            median(&declared::NARROW, &of_memory, &mib),
+            median(&declared::STEPS, &self.each(Measured::steps), "in each run"),
+            self.deviation_of_device(),
+            self.deviation_of_transition(),
+        ]
+    }
 
-fn deviation_of_transition(of: &Reproduction) -> Statement {
-    let found = || {
-        let both = || of.figure_1.iter().chain(&of.figure_1_zoom);
-        let near = both().filter(|one| (75.0..112.5).contains(&one.memory_percent));
-        let worst = near
-            .filter_map(|one| Some((one.relative_deviation_percent?, one.memory_percent)))
-            .max_by(|left, right| left.0.total_cmp(&right.0))?;
-        let beside = |one: &SizePoint| !(75.0..112.5).contains(&one.memory_percent);
-        let calm = mean_deviation(&of.figure_1, beside)?;
-        let (deviation, at) = worst;
-        let text = format!("{deviation:.0} % at {at:.0} % of memory; {calm:.1} % elsewhere");
-        Some((text, deviation > 2.0 * calm))
-    };
-    let claim = "in the transition, the relative standard deviation explodes";
-    statement("section 3.1", claim, "up to 35 %", found())
-}
+    /// Throughput by size: medians over blocks.
+    fn medians(&self, curve: Curve) -> Vec<(f64, f64)> {
+        let Some(first) = self.blocks.first() else { return Vec::new() };
+        let median = |(bytes, _): &(f64, f64)| {
+            let rates = self.each(|block| block.rate_of(curve, *bytes));
+            Some((*bytes, Sample::new(rates).ok()?.median()))
+        };
+        first.points(curve).iter().filter_map(median).collect()
+    }
 
-/// Ratio of the highest throughput of the file systems to the lowest, at the point with this index.
-fn ratio_at(of: &Reproduction, index: usize) -> Option<f64> {
-    let rates: Vec<f64> =
-        of.figure_2.iter().filter_map(|curve| Some(curve.points.get(index)?.1)).collect();
-    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = rates.iter().copied().fold(0.0, f64::max);
-    (rates.len() > 1 && least > 0.0).then(|| most / least)
-}
+    /// How far the throughput of each block is from the median over blocks, in percent of that, by
+    /// size. Their mean over sizes compares spreads as Brown and Forsythe do ("Robust Tests for the
+    /// Equality of Variances", JASA 69, 1974). `None` with fewer than three blocks.
+    fn distances(&self, curve: Curve) -> Option<Vec<Vec<(f64, f64)>>> {
+        let medians = self.medians(curve);
+        let of_block = |block: &Measured<'a>| {
+            let distance = |(bytes, median): &(f64, f64)| {
+                let rate = block.rate_of(curve, *bytes)?;
+                Some((*bytes, 100.0 * (rate - median).abs() / median))
+            };
+            medians.iter().filter_map(distance).collect()
+        };
+        (self.blocks.len() > 2).then(|| self.blocks.iter().map(of_block).collect())
+    }
 
-/// Number of points that all curves have.
-fn common_points(of: &Reproduction) -> usize {
-    of.figure_2.iter().map(|curve| curve.points.len()).min().unwrap_or(0)
-}
+    fn deviation_of_device(&self) -> Statement {
+        let by_block = self.distances(Curve::Sizes).unwrap_or_default();
+        let part = |is_it: &dyn Fn(f64) -> bool| -> Vec<Option<f64>> {
+            let of = by_block.iter().map(|distances| {
+                mean(distances.iter().filter(|(bytes, _)| is_it(self.percent_of_memory(*bytes))))
+            });
+            of.collect()
+        };
+        let memory = part(&|percent| percent <= 75.0);
+        let device = part(&|percent| percent >= 112.5);
+        let both = memory.into_iter().zip(device);
+        let ratios: Vec<f64> = both.filter_map(|(memory, device)| over(device?, memory?)).collect();
+        ratio(&declared::DEVICE_VARIES, &ratios, "as far from the median over runs")
+    }
 
-fn alike_at_the_ends(of: &Reproduction) -> Statement {
-    let found = || {
-        let (first, last) = (ratio_at(of, 0)?, ratio_at(of, common_points(of).checked_sub(1)?)?);
-        let text = format!("{first:.2}x at the beginning, {last:.2}x at the end");
-        Some((text, first < 2.0 && last < 2.0))
-    };
-    let claim = "at both ends of the warm-up, ext2, ext3 and xfs look alike";
-    statement("section 3.1, Figure 2", claim, "identical", found())
-}
+    /// The transition is the first size whose throughput, as the median over blocks, is below half
+    /// of memory's: it is chosen by its rate, not by its deviation.
+    fn deviation_of_transition(&self) -> Statement {
+        let found = || {
+            let place = self.transition_bytes()?;
+            let there = self.log_variance(Curve::Zoom, place)?;
+            let is_elsewhere =
+                |bytes: &f64| !(75.0..112.5).contains(&self.percent_of_memory(*bytes));
+            let sizes = self.medians(Curve::Sizes).into_iter().map(|(bytes, _)| bytes);
+            let elsewhere: Vec<Variance> = sizes
+                .filter(is_elsewhere)
+                .filter_map(|bytes| self.log_variance(Curve::Sizes, bytes))
+                .collect();
+            let percent = self.percent_of_memory(place);
+            Some((deviation_ratio(there, Variance::pooled(&elsewhere)?)?, percent))
+        };
+        let found = found();
+        let what = found.map_or(String::new(), |(_, percent)| {
+            format!("the standard deviation elsewhere, at {percent:.0} % of memory")
+        });
+        declared::TRANSITION_VARIES.judge(found.map(|(ratio, _)| ratio), &what)
+    }
 
-fn apart_between(of: &Reproduction) -> Statement {
-    let found = || {
-        let ratios = (0..common_points(of)).filter_map(|index| ratio_at(of, index));
-        let most = ratios.fold(0.0, f64::max);
-        let ends = ratio_at(of, 0)?.max(ratio_at(of, common_points(of).checked_sub(1)?)?);
-        let halves: Vec<String> = of
-            .figure_2
+    /// The variance of the logarithm of a size's throughput over blocks.
+    fn log_variance(&self, curve: Curve, bytes: f64) -> Option<Variance> {
+        let rates = self.each(|block| block.rate_of(curve, bytes));
+        let logarithms: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
+        let deviation = Sample::new(logarithms.as_slice()).ok()?.standard_deviation().ok()?;
+        Some(Variance { of: deviation.powi(2), freedom: (logarithms.len() - 1) as f64 })
+    }
+
+    fn transition_bytes(&self) -> Option<f64> {
+        let plateau =
+            Sample::new(self.each(|block| block.plateau(self.memory_bytes))).ok()?.median();
+        let medians = self.medians(Curve::Zoom);
+        medians.iter().find(|(_, rate)| *rate <= plateau / 2.0).map(|(bytes, _)| *bytes)
+    }
+
+    /// Section 3.1, Figure 2.
+    fn over_time(&self) -> Vec<Statement> {
+        let pairs = self.pairs();
+        let halves = pairs.iter().filter_map(|pair| {
+            let half = |left: &WarmUp<'_>, right: &WarmUp<'_>| {
+                over(left.half_speed_ns, right.half_speed_ns)
+            };
+            Some((pair.name(), Number::ratio(&self.of_pair(pair, half), pairs.len())?))
+        });
+        let farthest = pairs
             .iter()
-            .map(|curve| format!("{} {}", curve.target, seconds(&curve.half_speed_s)))
-            .collect();
-        let text = format!("{most:.1}x at most; half the final speed after {}", halves.join(", "));
-        Some((text, most > 2.0 * ends))
-    };
-    let claim = "in between they differ, depending on when you look";
-    statement("section 3.1, Figure 2", claim, "a few % to nearly 10x", found())
-}
+            .filter_map(|pair| Some((pair.name(), self.farthest(pair, pairs.len() * MOMENTS)?)));
+        let named = |ratios: &dyn Fn(&Pair<'a>) -> Vec<f64>| -> Vec<(String, Number)> {
+            let one = |pair: &Pair<'a>| Some((pair.name(), Number::ratio(&ratios(pair), 1)?));
+            pairs.iter().filter_map(one).collect()
+        };
+        // Each at its own end: those that are slower to become fast take longer.
+        let at_last =
+            |left: &WarmUp<'_>, right: &WarmUp<'_>| over(left.last_rate()?, right.last_rate()?);
+        vec![
+            declared::ALIKE_AT_FIRST.judge_all(&named(&|pair| self.ratios_at(pair, 0))),
+            declared::APART.judge_any(&halves.collect::<Vec<_>>()),
+            declared::FAR_APART.judge_any(&farthest.collect::<Vec<_>>()),
+            declared::ALIKE_AT_LAST.judge_all(&named(&|pair| self.of_pair(pair, at_last))),
+        ]
+    }
 
-pub(super) fn seconds(estimate: &Estimate) -> String {
-    match (estimate.low, estimate.high) {
-        (Some(low), Some(high)) => format!("{:.1} s [{low:.1}, {high:.1}]", estimate.median),
-        _ => format!("{:.1} s", estimate.median),
+    /// All pairs of targets.
+    fn pairs(&self) -> Vec<Pair<'a>> {
+        let targets = self.blocks.iter().flat_map(|block| block.warm_ups.keys().copied());
+        let targets: BTreeSet<&str> = targets.collect();
+        let pairs = targets.iter().enumerate().flat_map(|(index, &base)| {
+            targets.iter().skip(index + 1).map(move |&target| Pair { target, base })
+        });
+        pairs.collect()
+    }
+
+    /// A number of two warm-ups, in each block.
+    fn of_pair(
+        &self,
+        pair: &Pair<'a>,
+        number: impl Fn(&WarmUp<'a>, &WarmUp<'a>) -> Option<f64>,
+    ) -> Vec<f64> {
+        self.each(|block| number(block.warm_ups.get(pair.target)?, block.warm_ups.get(pair.base)?))
+    }
+
+    /// Throughput of a pair over each other at one of the moments of the time that both ran.
+    fn ratios_at(&self, pair: &Pair<'a>, moment: usize) -> Vec<f64> {
+        self.of_pair(pair, |left, right| {
+            let moment_s = left.end_s().min(right.end_s()) / MOMENTS as f64;
+            let (from_s, to_s) = (moment as f64 * moment_s, (moment + 1) as f64 * moment_s);
+            over(left.rate_between(from_s, to_s)?, right.rate_between(from_s, to_s)?)
+        })
+    }
+
+    /// How many times as fast the faster of two is at the moment when they are farthest apart; the
+    /// interval reaches from what they surely are at one moment to what they may be at one.
+    fn farthest(&self, pair: &Pair<'a>, comparisons: usize) -> Option<Number> {
+        let moments = (0..MOMENTS).filter_map(|moment| {
+            let found = Number::ratio(&self.ratios_at(pair, moment), comparisons)?;
+            let (low, high) = found.interval?;
+            let upwards = (found.value, low, high);
+            let downwards = (1.0 / found.value, 1.0 / high, 1.0 / low);
+            Some(if found.value < 1.0 { downwards } else { upwards })
+        });
+        let most = |one: (f64, f64, f64), other: (f64, f64, f64)| {
+            (one.0.max(other.0), one.1.max(other.1), one.2.max(other.2))
+        };
+        let (value, low, high) = moments.reduce(most)?;
+        Some(Number { value, interval: Some((low, high)) })
+    }
+
+    /// Section 3.2, Figures 3 and 4.
+    fn latencies(&self) -> Vec<Statement> {
+        let file = |index: usize, number: fn(&Latencies) -> Option<f64>| {
+            self.each(|block| number(block.latencies[index].as_ref()?))
+        };
+        let peaks = |of: &Latencies| Some(of.peaks().len() as f64);
+        let hits = |of: &Latencies| Some(of.hit_percent());
+        // Nearly all of the much larger file's reads go to the device.
+        let span = |memory: fn(&Latencies) -> f64| {
+            self.each(|block| {
+                let device_ns = block.latencies[2].as_ref()?.median_ns;
+                over(device_ns, memory(block.latencies[0].as_ref()?))
+            })
+        };
+        let fading =
+            |number: fn(&TimelineRecord) -> Option<f64>| self.each(|block| number(block.fading?));
+        vec![
+            median(&declared::ONE_PEAK, &file(0, peaks), "in each run"),
+            median(&declared::TWO_PEAKS, &file(1, peaks), "in each run"),
+            median(&declared::EQUAL_PEAKS, &file(1, hits), "of the reads from memory"),
+            median(&declared::INVISIBLE_PEAK, &file(2, hits), "of the reads from memory"),
+            ratio(&declared::THOUSANDS, &span(|of| of.mean_ns), "as long"),
+            ratio(&declared::THREE_ORDERS, &span(|of| of.median_ns), "between medians"),
+            median(
+                &declared::FADES,
+                &fading(device_percent_half_way),
+                "of the reads, in the middle third of the warm-up",
+            ),
+            median(&declared::TWO_MODES, &fading(bimodal_percent), "of the warm-up"),
+        ]
     }
 }
 
-pub(super) fn percent(estimate: &Estimate) -> String {
-    match (estimate.low, estimate.high) {
-        (Some(low), Some(high)) => format!("{:.1} % [{low:.1}, {high:.1}]", estimate.median),
-        _ => format!("{:.1} %", estimate.median),
+/// A target, and the one to which it is compared.
+#[derive(Clone, Copy, Debug)]
+struct Pair<'a> {
+    target: &'a str,
+    base: &'a str,
+}
+
+impl Pair<'_> {
+    fn name(&self) -> String {
+        format!("{} over {}", self.target, self.base)
     }
 }
 
-fn one_peak(of: &Reproduction) -> Statement {
-    let found = || {
-        let small = of.figure_3.first()?;
-        let share = small.from_memory_percent;
-        Some((format!("{} from memory", percent(&share)), share.median > 99.0))
-    };
-    let claim = "a file that fits into memory has one latency peak, that of memory";
-    statement("section 3.2, Figure 3(a)", claim, "one, near 4 us", found())
+/// A variance, and its degrees of freedom.
+#[derive(Clone, Copy, Debug)]
+struct Variance {
+    of: f64,
+    freedom: f64,
 }
 
-fn equal_peaks(of: &Reproduction) -> Statement {
-    let found = || {
-        let share = of.figure_3.get(1)?.from_memory_percent;
-        let (low, high) = (share.low.unwrap_or(share.median), share.high.unwrap_or(share.median));
-        let text = format!("{} from memory", percent(&share));
-        // The kernel uses part of the limit for itself.
-        Some((text, low <= 55.0 && high >= 40.0))
-    };
-    let claim = "at twice the memory there are two peaks of about equal size";
-    statement("section 3.2, Figure 3(b)", claim, "half of the reads hit", found())
+impl Variance {
+    fn pooled(all: &[Self]) -> Option<Self> {
+        let freedom: f64 = all.iter().map(|one| one.freedom).sum();
+        let sum: f64 = all.iter().map(|one| one.of * one.freedom).sum();
+        (freedom > 0.0).then(|| Self { of: sum / freedom, freedom })
+    }
 }
 
-fn vanished_peak(of: &Reproduction) -> Statement {
-    let found = || {
-        let share = of.figure_3.get(2)?.from_memory_percent;
-        Some((format!("{} from memory", percent(&share)), share.median < 10.0))
-    };
-    let claim = "for a much larger file, the memory peak is invisibly small";
-    statement("section 3.2, Figure 3(c)", claim, "49x memory: 2 %", found())
+/// The ratio of two standard deviations, with the interval of normal samples, by quantiles of F.
+fn deviation_ratio(of: Variance, base: Variance) -> Option<Number> {
+    let ratio = over(of.of, base.of)?;
+    let tail = (1.0 - LEVEL) / 2.0;
+    let end = |tail| (ratio / fisher::quantile(tail, of.freedom, base.freedom)).sqrt();
+    Some(Number { value: ratio.sqrt(), interval: Some((end(1.0 - tail), end(tail))) })
 }
 
-/// The most frequent latency on one side of the boundary, as the floor of log2 of nanoseconds.
-pub(super) fn mode(buckets: &[(u8, f64)], of_device: bool) -> Option<u8> {
-    let side = buckets.iter().filter(|(log2, _)| (*log2 >= DEVICE_LOG2) == of_device);
-    side.max_by(|left, right| left.1.total_cmp(&right.1)).map(|(log2, _)| *log2)
+/// A quotient that has a logarithm.
+fn over(number: f64, base: f64) -> Option<f64> {
+    (number > 0.0 && base > 0.0).then_some(number / base)
 }
 
-fn span_of_latencies(of: &Reproduction) -> Statement {
-    let found = || {
-        let memory = mode(&of.figure_3.first()?.buckets, false)?;
-        let device = mode(&of.figure_3.get(2)?.buckets, true)?;
-        let orders = f64::from(device - memory) * std::f64::consts::LOG10_2;
-        let text = format!("peaks at 2^{memory} ns and 2^{device} ns: {orders:.1} orders");
-        Some((text, orders >= 3.0))
-    };
-    let claim = "across working-set sizes, latency spans three orders of magnitude";
-    statement("section 3.2", claim, "over 3 orders", found())
-}
-
-/// Percentage of operations that went to the device, in each slice.
-fn device_shares(of: &Reproduction) -> Vec<f64> {
-    let share = |buckets: &[(u8, f64)]| -> f64 {
-        buckets.iter().filter(|(log2, _)| *log2 >= DEVICE_LOG2).map(|(_, percent)| percent).sum()
-    };
-    of.figure_4.iter().map(|slice| share(&slice.buckets)).collect()
-}
-
-fn fading_peak(of: &Reproduction) -> Statement {
-    let found = || {
-        let shares = device_shares(of);
-        let (first, last) = (shares.first()?, shares.last()?);
-        let text =
-            format!("device reads: {first:.0} % in the first slice, {last:.1} % in the last");
-        Some((text, *first > 50.0 && *last < 5.0))
-    };
-    let claim = "while the file warms up, the device peak fades and the memory peak grows";
-    statement("section 3.2, Figure 4", claim, "2^23 ns to 2^11 ns", found())
-}
-
-fn two_modes(of: &Reproduction) -> Statement {
-    let found = || {
-        let shares = device_shares(of);
-        let both = shares.iter().filter(|share| (1.0..=99.0).contains(*share)).count();
-        if shares.is_empty() {
-            return None;
-        }
-        let percent = 100.0 * both as f64 / shares.len() as f64;
-        let text =
-            format!("{percent:.0} % of the time, with 1 % or more of the reads in each mode");
-        Some((text, percent > 50.0))
-    };
-    let claim = "for most of the run, latencies have two modes";
-    statement("section 3.2, Figure 4", claim, "most of the run", found())
+/// The mean of the second members.
+fn mean<'a>(of: impl Iterator<Item = &'a (f64, f64)>) -> Option<f64> {
+    let values: Vec<f64> = of.map(|(_, value)| *value).collect();
+    Some(Sample::new(values).ok()?.mean())
 }

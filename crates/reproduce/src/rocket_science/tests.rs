@@ -1,5 +1,6 @@
 //! A run made by hand that matches the paper, and variants with one thing changed.
 
+use super::simulated::Machine;
 use super::*;
 
 fn estimate(median: f64) -> Estimate {
@@ -41,7 +42,11 @@ fn as_published() -> Reproduction {
     Reproduction {
         paper: "paper",
         run: "run".to_owned(),
-        scale: Scale { published_memory_bytes: 512 << 20, memory_bytes: 64 << 20 },
+        scale: Scale {
+            published_memory_bytes: 512 << 20,
+            memory_bytes: 64 << 20,
+            targets: vec!["ext2:memory=64m".to_owned()],
+        },
         figure_1: (1..=16).map(|step| size(step * 8)).collect(),
         figure_1_zoom: (54..66).map(zoom).collect(),
         figure_2: vec![curve("ext2", &[2e3, 2.5e3, 8e5, 1e6]), curve("xfs", &[2e3, 2e4, 9e5, 1e6])],
@@ -57,76 +62,94 @@ fn as_published() -> Reproduction {
     }
 }
 
-fn outcomes(of: &Reproduction) -> Vec<Outcome> {
-    statements::all(of).iter().map(|statement| statement.outcome).collect()
+/// The statements of a run on a machine.
+fn statements(machine: &Machine) -> Vec<Statement> {
+    statements::all(&machine.run(1).gathered())
 }
 
 #[test]
 fn what_is_as_published_holds() {
-    let all = statements::all(&as_published());
+    let all = statements(&Machine::as_published());
     for statement in &all {
         assert_eq!(statement.outcome, Outcome::Holds, "{statement:?}");
     }
-    assert_eq!(all.len(), 12);
-    assert_eq!(all[0].measured, "88 % to 100 % of memory, by a factor of 250");
-    assert_eq!(all[1].measured, "1 MiB, 1.6 % of memory (steps of 1 MiB)");
+    let measured: Vec<&str> = all.iter().map(|one| one.measured.as_str()).collect();
+    assert_eq!(measured[0], "93.8 % [93.8, 93.8] of memory, in the middle of the step");
+    assert!(measured[1].contains("by a factor of 2"), "{}", measured[1]);
+    assert!(measured[3].ends_with("of memory: 1 MiB, in steps of 1 MiB"), "{}", measured[3]);
+    assert_eq!(measured[11], "1.00 [1.00, 1.00] in each run");
+    assert_eq!(all.len(), 19);
 }
 
-/// The statements that no longer hold after `change`, by index.
-fn refuted(change: impl FnOnce(&mut Reproduction)) -> Vec<usize> {
-    let mut of = as_published();
-    change(&mut of);
-    let refuted = |(index, outcome): (usize, Outcome)| (outcome != Outcome::Holds).then_some(index);
-    outcomes(&of).into_iter().enumerate().filter_map(refuted).collect()
+/// The statements that no longer hold on another machine, by index.
+fn refuted(change: impl FnOnce(&mut Machine)) -> Vec<usize> {
+    let mut machine = Machine::as_published();
+    change(&mut machine);
+    let all = statements(&machine).into_iter().enumerate();
+    all.filter(|(_, one)| one.outcome != Outcome::Holds).map(|(index, _)| index).collect()
 }
 
 #[test]
 fn each_statement_can_fail() {
-    let smooth = |of: &mut Reproduction| {
-        for (index, one) in of.figure_1.iter_mut().enumerate() {
-            one.throughput = estimate(1e6 * 0.7_f64.powi(i32::try_from(index).expect("few")));
-        }
+    assert!(refuted(|of| of.cache_percent = 60.0).contains(&0));
+    let smooth = refuted(|of| of.power = Some(3.0));
+    assert!(smooth.contains(&1), "{smooth:?}");
+    let gradual = refuted(|of| of.device_ns = 1e5);
+    assert!(gradual.contains(&3), "{gradual:?}");
+    assert!(refuted(|of| of.device_ns = 3e4).contains(&2));
+    assert_eq!(refuted(|of| of.device_cache = 1.0), [4], "one step");
+    assert!(refuted(|of| of.memory_noise = 0.04).contains(&5));
+    assert!(refuted(|of| (of.cache_noise, of.device_noise) = (0.0, 0.012)).contains(&6));
+    assert_eq!(refuted(|of| of.file_systems[1].at_first = 2.0), [7]);
+    let alike = |of: &mut Machine| of.file_systems.iter_mut().for_each(|one| one.warm_up = 1.0);
+    assert_eq!(refuted(alike), [8, 9]);
+    let little = |of: &mut Machine| {
+        of.file_systems[1].warm_up = 1.0;
+        of.file_systems[2].warm_up = 1.2;
     };
-    assert!(refuted(smooth).contains(&0));
-    let gradual = |point: &mut SizePoint| point.throughput = estimate(3e5);
-    assert_eq!(refuted(|of| of.figure_1_zoom[6..8].iter_mut().for_each(gradual)), [1]);
-    assert_eq!(refuted(|of| of.figure_1[8..].iter_mut().for_each(calm)), [2]);
-    assert_eq!(refuted(|of| of.figure_1_zoom.iter_mut().for_each(calm)), [3]);
-    assert_eq!(refuted(|of| of.figure_2[1].points[3].1 = 3e6), [4]);
-    assert_eq!(refuted(|of| of.figure_2[1].points[1].1 = 2.5e3), [5]);
-    assert_eq!(refuted(|of| of.figure_3[0] = latencies(&[(9, 90.0), (20, 10.0)])), [6]);
-    assert_eq!(refuted(|of| of.figure_3[1] = latencies(&[(10, 80.0), (20, 20.0)])), [7]);
-    assert_eq!(refuted(|of| of.figure_3[2] = latencies(&[(10, 30.0), (20, 70.0)])), [8]);
-    assert_eq!(refuted(|of| of.figure_3[2] = latencies(&[(10, 4.0), (14, 96.0)])), [9]);
-    assert_eq!(refuted(|of| of.figure_4[4].buckets = vec![(10, 80.0), (20, 20.0)]), [10]);
-    assert_eq!(refuted(|of| of.figure_4[1..4].iter_mut().for_each(cold)), [11]);
+    assert!(!refuted(little).contains(&8));
+    assert_eq!(refuted(|of| of.file_systems[2].at_last = 0.8), [10]);
+    assert_eq!(refuted(|of| of.stray_share = 0.1), [11, 15], "and its mean is not memory's");
+    assert!(refuted(|of| of.cache_percent = 75.5).contains(&13));
+    assert!(refuted(|of| of.device_ns = 9e5).contains(&15));
+    assert!(refuted(|of| of.uncached_share = 0.7).contains(&17));
 }
 
-fn calm(point: &mut SizePoint) {
-    point.relative_deviation_percent = Some(0.9);
-}
-
-fn cold(slice: &mut LatencySlice) {
-    slice.buckets = vec![(20, 100.0)];
+#[test]
+fn peaks_and_modes_can_fail() {
+    let all = refuted(|of| of.device_ns = 2.5e4);
+    assert!(all.contains(&15) && all.contains(&16), "{all:?}");
+    assert!(refuted(|of| of.cache_percent = 200.0).contains(&12), "one peak where all fits");
+    assert!(refuted(|of| of.cache_percent = 130.0).contains(&14));
+    assert!(refuted(|of| of.uncached_share = 0.995).contains(&18));
 }
 
 #[test]
 fn what_was_not_measured_is_unknown() {
-    let mut of = as_published();
-    of.figure_1.clear();
-    of.figure_2.clear();
-    of.figure_3.clear();
-    of.figure_4.clear();
-    assert!(outcomes(&of).iter().all(|outcome| *outcome == Outcome::Unknown));
+    let run = Machine::as_published().run(1).without("figure");
+    let all = statements::all(&run.gathered());
+    assert!(all.iter().all(|one| one.outcome == Outcome::Unknown && !one.is_measured()), "{all:?}");
+    let only_figure_2 = Machine::as_published().run(1).without("figure-1").without("figure-3");
+    let all = statements::all(&only_figure_2.without("figure-4").gathered());
+    let measured = all.iter().filter(|one| one.is_measured()).count();
+    assert_eq!(measured, 4);
+}
+
+#[test]
+fn few_blocks_decide_nothing() {
+    let machine = Machine { blocks: 1, ..Machine::as_published() };
+    for statement in statements(&machine) {
+        assert_eq!(statement.outcome, Outcome::Unknown, "{statement:?}");
+    }
 }
 
 #[test]
 fn the_text_has_every_figure_and_fits_the_page() {
     let mut of = as_published();
-    of.statements = statements::all(&of);
+    of.statements = statements(&Machine::as_published());
     of.shapes = shapes::all(&of);
     let text = of.text(80);
-    for part in ["Figure 1:", "Figure 1, zoom", "Figure 2", "a file", "Figure 4", "12 of 12"] {
+    for part in ["Figure 1:", "Figure 1, zoom", "Figure 2", "a file", "Figure 4", "19 of 19"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
     let too_wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();

@@ -3,8 +3,7 @@
 
 use textual::{Columns, figure, paragraph};
 
-use super::shapes::{measured_regime, published_regime};
-use super::statements::plateau;
+use super::shapes::{measured_regime, plateau, published_regime};
 use super::{Estimate, Latencies, LatencySlice, Reproduction, SizePoint, TimeCurve};
 use crate::statement::{self, measured, published};
 
@@ -21,6 +20,7 @@ pub(super) fn render(of: &Reproduction, width: usize) -> String {
         mib(of.scale.published_memory_bytes)
     );
     let mut text = paragraph("", "", of.paper, width) + &paragraph("", "", &scale, width);
+    text += &paragraph("", "", &format!("targets: {}", of.scale.targets.join("; ")), width);
     let fast = plateau(&of.figure_1);
     text += &sizes("Figure 1: throughput over file size", &of.figure_1, fast);
     text += &sizes("Figure 1, zoom", &of.figure_1_zoom, fast);

@@ -3,8 +3,6 @@
 use textual::{grouped, plural, size};
 use thiserror::Error;
 
-use super::programs::names;
-
 /// The most: far beyond the paper's, and still counted in a second.
 pub(super) const FILES_MAX: u32 = 5_000_000;
 /// The fewest: with less, a program's time is that of its start.
@@ -14,12 +12,14 @@ pub(super) const FILES_MIN: u32 = 100;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ApplicationsError {
     /// There is no program of that name.
-    #[error("there is no program '{name}'{suggestion}; --program takes {}", names().join(", "))]
+    #[error("there is no program '{name}'{suggestion}; --program takes {}", taken.join(", "))]
     NoProgram {
         /// The name given.
         name: String,
         /// The nearest name.
         suggestion: String,
+        /// All that could be given.
+        taken: Vec<&'static str>,
     },
     /// A program is named twice.
     #[error("--program names {name} twice")]

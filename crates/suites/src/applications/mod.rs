@@ -92,7 +92,7 @@ pub(crate) fn benchmarks(
     check_files(files, FILES_MAX)?;
     let mut all: Vec<Benchmark> = Vec::new();
     for (index, name) in (0..).zip(&options.programs) {
-        let application = named(name)?;
+        let application = named(name, names())?;
         if options.programs.iter().filter(|&other| other == name).count() > 1 {
             return Err(ApplicationsError::Twice { name: name.clone() });
         }
@@ -106,10 +106,15 @@ pub(crate) fn benchmarks(
     Ok(all)
 }
 
-fn named(name: &str) -> Result<Application, ApplicationsError> {
+/// The program of a name, which should be one of those that are taken.
+fn named(
+    name: &str,
+    taken: impl IntoIterator<Item = &'static str>,
+) -> Result<Application, ApplicationsError> {
     Application::named(name).ok_or_else(|| {
-        let suggestion = did_you_mean(name, names());
-        ApplicationsError::NoProgram { name: name.to_owned(), suggestion }
+        let taken: Vec<&str> = taken.into_iter().collect();
+        let suggestion = did_you_mean(name, taken.iter().copied());
+        ApplicationsError::NoProgram { name: name.to_owned(), suggestion, taken }
     })
 }
 

@@ -46,7 +46,7 @@ pub fn traced(names: &[String], files: u32) -> Result<Vec<TracedApplication>, Ap
 }
 
 fn traced_one(name: &str, files: u32) -> Result<TracedApplication, ApplicationsError> {
-    let application = named(name)?;
+    let application = named(name, TracedApplication::NAMES)?;
     match application {
         Application::Grep | Application::Find | Application::Tar => {
             Ok(TracedApplication { application, tree: SourceTree { files } })

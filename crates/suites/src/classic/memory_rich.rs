@@ -1,7 +1,7 @@
 //! The tables and figures of Wang, Kuenning, Reiher & Popek, "The Effects of Memory-Rich
 //! Environments on File System Microbenchmarks" (SPECTS 2003), as benchmarks. Each is the Sprite
 //! LFS large-file benchmark with different options, except Table 10, the array walk, and Figure 8,
-//! what Bonnie++ does to empty files.
+//! what Bonnie++ does to empty files, and section 10, which proposes what to do about it all.
 //!
 //! In the paper (section 2), the random write goes to a new file, so the random reads after it read
 //! pages for the first time, as the sequential ones before did. Programs of that name write to the
@@ -10,8 +10,10 @@
 use record::{ArrayWalkOptions, FirstWrite, RandomAlignment, SecondWrite, SpriteLfsOptions};
 
 use super::bonnie::metadata;
+use super::slices::Slices;
 use super::{array_walk, sprite_lfs};
 use crate::benchmark::Benchmark;
+use crate::sequence;
 
 /// The paper's file systems and their present-day counterparts.
 pub const TARGETS: [&str; 4] = ["ramfs", "tmpfs", "ext2", "xfs"];
@@ -31,7 +33,7 @@ pub struct Item {
 }
 
 /// The paper's tables and figures, in its order.
-pub const ITEMS: [Item; 14] = [
+pub const ITEMS: [Item; 15] = [
     Item {
         item: "figure-1",
         suite: "memory-rich-microbenchmarks/figure-1",
@@ -102,6 +104,11 @@ pub const ITEMS: [Item; 14] = [
         suite: "memory-rich-microbenchmarks/figure-8",
         summary: "the six tests of Bonnie++ on 1024 directories of 16 empty files",
     },
+    Item {
+        item: SECTION_10,
+        suite: "memory-rich-microbenchmarks/section-10",
+        summary: "8 MiB written and read in slices of 128 KiB, with a call for each block or slice",
+    },
 ];
 
 const MIB: u64 = 1 << 20;
@@ -109,6 +116,8 @@ const SMALL_BYTES: u64 = 128 << 10;
 const ALL: &[&str] = &[""];
 /// The item that consists of the Bonnie++ tests.
 const BONNIE: &str = "figure-8";
+/// The item that consists of arrangements.
+const SECTION_10: &str = "section-10";
 /// What the phases of items with all phases begin with where the random write goes to the same file
 /// again.
 pub const SAME_FILE: &str = "same-file-";
@@ -121,6 +130,9 @@ pub(crate) fn benchmarks(item: Option<&str>) -> Vec<Benchmark> {
 }
 
 fn benchmarks_of_item(item: &'static str) -> Vec<Benchmark> {
+    if item == SECTION_10 {
+        return named(sequence::benchmarks(Slices), item, "", ALL);
+    }
     let Some((options, kept)) = phases_of(item) else {
         let all = match item {
             BONNIE => Ok(metadata::benchmarks(&metadata::published())),
@@ -248,6 +260,7 @@ mod tests {
         assert_eq!(figure_7[3], "figure-7-random-read");
         assert_eq!(figure_7[8], "figure-7-same-file-random-read");
         assert_eq!(names("figure-8").len(), 6);
+        assert_eq!(names("section-10")[1], "section-10-slices");
         assert_eq!(names("figure-8")[4], "figure-8-stat-random");
         assert!(names("table-9").contains(&"table-9-sequential-read-2".to_owned()));
         let all: usize = ITEMS.iter().map(|one| names(one.item).len()).sum();

@@ -7,10 +7,12 @@
 pub mod array_walk;
 pub mod bonnie;
 pub mod bonnie_anova;
+mod calls;
 pub mod memory_rich;
 mod phase_evidence;
 pub mod processor_counts;
 pub mod sizes;
+mod slices;
 pub mod sprite_lfs;
 
 use record::SuiteOptions;
@@ -19,6 +21,7 @@ use thiserror::Error;
 
 use crate::applications::{self, ApplicationsError};
 use crate::benchmark::Benchmark;
+use crate::job_file::{self, JobFileRefusal};
 use crate::live_target::LiveTarget;
 use crate::pollution::{self, PollutionError};
 
@@ -26,6 +29,12 @@ use crate::pollution::{self, PollutionError};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ClassicError {
+    /// A job file cannot be executed on targets.
+    #[error("{why}")]
+    JobFile {
+        /// What is wrong, and where.
+        why: String,
+    },
     /// A file is not a whole number of blocks.
     #[error(
         "--file-size must be a multiple of {block_bytes}, the benchmark's block, but {file_bytes} \
@@ -165,6 +174,12 @@ pub enum ClassicError {
     },
 }
 
+impl From<JobFileRefusal> for ClassicError {
+    fn from(refusal: JobFileRefusal) -> Self {
+        Self::JobFile { why: refusal.to_string() }
+    }
+}
+
 /// The suite of a classic benchmark: its name and summary.
 pub(crate) fn named(options: &SuiteOptions) -> (&'static str, &'static str) {
     match options {
@@ -188,6 +203,9 @@ pub(crate) fn named(options: &SuiteOptions) -> (&'static str, &'static str) {
             applications::SUITE,
             "whole programs on a tree of sources: grep, find, tar, git status",
         ),
+        SuiteOptions::JobFile(_) => {
+            (job_file::SUITE, "the jobs of a job file of fio: fsprism run FILE.fio TARGET...")
+        }
     }
 }
 
@@ -203,6 +221,7 @@ pub(crate) fn benchmarks(options: &SuiteOptions) -> Result<Vec<Benchmark>, Class
         SuiteOptions::BonnieMetadata(options) => Ok(bonnie::metadata::benchmarks(options)),
         SuiteOptions::Pollution(options) => Ok(pollution::benchmarks(options)?),
         SuiteOptions::Applications(options) => Ok(applications::benchmarks(options)?),
+        SuiteOptions::JobFile(options) => Ok(job_file::benchmarks(options)?),
     }
 }
 
@@ -236,6 +255,9 @@ pub fn check_room(
         }
         SuiteOptions::Applications(options) => {
             Ok(live.iter().try_for_each(|one| applications::check_room(options, one))?)
+        }
+        SuiteOptions::JobFile(options) => {
+            Ok(live.iter().try_for_each(|one| job_file::check_room(options, one))?)
         }
     }
 }

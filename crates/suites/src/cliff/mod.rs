@@ -13,7 +13,6 @@ mod subject;
 mod watch;
 
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -21,6 +20,7 @@ use std::time::Duration;
 use measure::{Reference, SystemClock};
 use record::{Busy, Cell, Compared};
 use runner::{Failure, Measured, Prober};
+use targets::{DeviceFailure, Target};
 use workload::{DataFiles, FileSet, FileSetSpec};
 
 use crate::counters::Counters;
@@ -125,11 +125,11 @@ impl CliffLaboratory {
         Ok(Self { setups, buffer, stop: Arc::clone(stop), clock, calibrated })
     }
 
-    /// The scratch directory, if it has no space left for the unallocated parts of images.
+    /// Why a target's device fails, if that is not the file system's doing.
     #[must_use]
-    pub fn full_scratch(&self) -> Option<PathBuf> {
+    pub fn device_failure(&self) -> Option<DeviceFailure> {
         let mut targets = self.setups.iter().map(|setup| setup.live.target());
-        targets.find_map(|target| target.scratch_without_room().map(Path::to_owned))
+        targets.find_map(Target::device_failure)
     }
 
     /// Gives the targets back, to be closed.
@@ -172,12 +172,9 @@ fn failure(live: &LiveTarget, stop: &AtomicBool, error: &dyn Display) -> CliffEr
     if stop.load(Ordering::Relaxed) {
         return CliffError::Stopped;
     }
-    let why = match live.target().scratch_without_room() {
+    let why = match live.target().device_failure() {
         None => error.to_string(),
-        Some(full) => {
-            let holds = "holds its image, is full: free some space there";
-            format!("{}, which {holds} ({error})", full.display())
-        }
+        Some(failure) => format!("{failure} ({error})"),
     };
     CliffError::Target { target: live.target().spec().label.clone(), why }
 }

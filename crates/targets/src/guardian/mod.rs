@@ -7,6 +7,11 @@
 //! *before* it is made; end of file on the pipe means that fsprism has died. Messages are written
 //! whole (they are shorter than `PIPE_BUF`), and outlive their writer in the pipe.
 //!
+//! A process that delays a device's requests (`delay=`) ends by itself when nothing uses the device
+//! any more, which the guardian waits for. If it takes too long, it is killed: the kernel then
+//! fails what is still asked for, so nothing can hang on it. That includes fsprism itself, whose
+//! death closes the device, which writes what is dirty, before it closes the pipe.
+//!
 //! It is forked while fsprism has one thread, and before the private mount namespace is made so
 //! that it does not keep that alive. It has its own session and blocks every signal, so that
 //! neither the terminal nor a kill of fsprism's process group reaches it. Its only descriptors are
@@ -37,6 +42,8 @@ use crate::removal;
 /// Something that is still busy is retried this often, with this pause: ten seconds in all.
 const ATTEMPTS: u32 = 400;
 const PAUSE: Duration = Duration::from_millis(25);
+/// How long a dying process may wait for its servers before they are killed.
+const SERVERS_SECONDS: i64 = 5;
 /// How long to wait for a dying process to release its mounts before removing its things.
 const DEATH_SECONDS: i64 = 30;
 
@@ -56,6 +63,8 @@ pub(crate) enum ResourceKind {
     Arena = b'a',
     /// The sysfs directory of a loop device's binding: not to be removed, only waited for.
     LoopBinding = b'l',
+    /// The number and the start of a process that delays a device's requests: it ends by itself.
+    Server = b's',
     /// A symbolic link that names a device's read-ahead setting, our value and the former one.
     ReadAhead = b'r',
 }
@@ -69,6 +78,7 @@ impl ResourceKind {
             Self::Image,
             Self::Arena,
             Self::LoopBinding,
+            Self::Server,
             Self::ReadAhead,
         ];
         kinds.into_iter().find(|&kind| kind as u8 == byte)
@@ -183,7 +193,15 @@ fn settle(kept: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
 fn watch(owner: Owner, orders: &OwnedFd, parent: &OwnedFd) -> i32 {
     let mut state = GuardianState { owner, resources: Vec::new(), bytes: Vec::new() };
     let mut buffer = [0; 4096];
+    let mut dying_s = 0;
     let quit = loop {
+        if !has_orders(orders) {
+            dying_s = if owner.is_dying() { dying_s + 1 } else { 0 };
+            if dying_s == SERVERS_SECONDS {
+                state.kill_servers();
+            }
+            continue;
+        }
         match rustix::io::read(orders, &mut buffer) {
             Ok(0) => break false,
             Ok(length) => {
@@ -198,11 +216,28 @@ fn watch(owner: Owner, orders: &OwnedFd, parent: &OwnedFd) -> i32 {
     };
     if !quit {
         // Its mounts and cgroup membership go after its descriptors, so wait until it is fully
-        // dead.
-        let timeout = Timespec { tv_sec: DEATH_SECONDS, tv_nsec: 0 };
-        let _in_any_case = poll(&mut [PollFd::new(parent, PollFlags::IN)], Some(&timeout));
+        // dead. It may wait for a server meanwhile, to write what is dirty.
+        let ends_within = |seconds| {
+            let timeout = Timespec { tv_sec: seconds, tv_nsec: 0 };
+            let ended = poll(&mut [PollFd::new(parent, PollFlags::IN)], Some(&timeout));
+            ended.is_ok_and(|ended| ended > 0)
+        };
+        if !ends_within(SERVERS_SECONDS) {
+            state.kill_servers();
+            let _in_any_case = ends_within(DEATH_SECONDS);
+        }
     }
     i32::from(!state.remove_all())
+}
+
+/// Whether there is something to read, or the end, within a second.
+fn has_orders(orders: &OwnedFd) -> bool {
+    let second = Timespec { tv_sec: 1, tv_nsec: 0 };
+    match poll(&mut [PollFd::new(orders, PollFlags::IN)], Some(&second)) {
+        Ok(ready) => ready > 0,
+        // Reading says what is wrong.
+        Err(error) => error != rustix::io::Errno::INTR,
+    }
 }
 
 /// The guardian's state.
@@ -243,6 +278,7 @@ impl RegisteredResource {
             },
             ResourceKind::Image | ResourceKind::Arena => removal::remove_file(path).is_ok(),
             ResourceKind::LoopBinding => !path.exists(),
+            ResourceKind::Server => Owner::from_path(path).is_none_or(Owner::has_ended),
             ResourceKind::ReadAhead => read_ahead::put_back_at(path).is_ok(),
         }
     }
@@ -282,15 +318,37 @@ impl GuardianState {
             ResourceKind::Image => Leftover::Image,
             ResourceKind::Arena => Leftover::Arena,
             ResourceKind::LoopBinding => return true,
+            ResourceKind::Server => return Owner::from_path(path).is_some(),
             ResourceKind::ReadAhead => Leftover::Setting,
         };
         let name = path.file_name().and_then(|name| name.to_str());
         name.and_then(|name| leftover.owner_of(name)) == Some(self.owner)
     }
 
+    /// Waits for servers, and kills those that do not end. This comes before everything else: to
+    /// remove the mount area may be to unmount what is in it, which waits for them without end.
+    fn end_servers(&self) {
+        let is_there =
+            |one: &RegisteredResource| one.kind == ResourceKind::Server && !one.is_removed();
+        for _ in 0..ATTEMPTS / 2 {
+            if !self.resources.iter().any(is_there) {
+                return;
+            }
+            std::thread::sleep(PAUSE);
+        }
+        self.kill_servers();
+    }
+
+    /// Ends the servers that have not ended by themselves.
+    fn kill_servers(&self) {
+        let servers = self.resources.iter().filter(|one| one.kind == ResourceKind::Server);
+        servers.filter_map(|server| Owner::from_path(&server.path)).for_each(Owner::kill);
+    }
+
     /// Removes everything, most recent first; true if nothing is left.
     fn remove_all(&mut self) -> bool {
         self.resources.reverse();
+        self.end_servers();
         for _ in 0..ATTEMPTS {
             self.resources.retain(|resource| !resource.is_removed());
             if self.resources.is_empty() {

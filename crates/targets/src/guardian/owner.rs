@@ -9,8 +9,10 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, openat};
 use rustix::path::Arg;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::guardian::work_directory;
 use crate::read_ahead;
@@ -70,6 +72,54 @@ impl Owner {
             io::Error::other("/proc/self/stat does not say when this process started; mount /proc")
         })?;
         Ok(Self { pid, start_ticks })
+    }
+
+    /// Another process.
+    pub(crate) fn of(pid: u32) -> io::Result<Self> {
+        let start_ticks = machine::start_ticks(pid).ok_or(io::ErrorKind::NotFound)?;
+        Ok(Self { pid, start_ticks })
+    }
+
+    /// The process that a path names as [`fmt::Display`] writes it.
+    pub(crate) fn from_path(path: &Path) -> Option<Self> {
+        let numbers = path.to_str()?.strip_prefix(PREFIX)?;
+        let (pid, start_ticks) = numbers.split_once('-')?;
+        let pid = u32::try_from(plain_number(pid)?).ok()?;
+        Some(Self { pid, start_ticks: plain_number(start_ticks)? })
+    }
+
+    /// Whether it is gone, or dead and not yet reaped by its parent.
+    pub(crate) fn has_ended(self) -> bool {
+        let Some(process) = self.open() else { return true };
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let ended = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&now));
+        ended.is_ok_and(|ended| ended > 0)
+    }
+
+    /// Whether it is on its way out: `PF_EXITING` among the flags, field 9 of `/proc/PID/stat`
+    /// (proc(5); include/linux/sched.h).
+    pub(crate) fn is_dying(self) -> bool {
+        const EXITING: u64 = 0x4;
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid));
+        let flags = stat.ok().and_then(|stat| {
+            let (_, fields) = stat.rsplit_once(')')?;
+            fields.split_ascii_whitespace().nth(6)?.parse::<u64>().ok()
+        });
+        !self.is_gone() && flags.is_some_and(|flags| flags & EXITING != 0)
+    }
+
+    /// Kills it.
+    pub(crate) fn kill(self) {
+        let Some(process) = self.open() else { return };
+        let _dead_already = pidfd_send_signal(&process, Signal::KILL);
+    }
+
+    /// A descriptor of it, if it is there.
+    fn open(self) -> Option<OwnedFd> {
+        let pid = Pid::from_raw(i32::try_from(self.pid).ok()?)?;
+        let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+        // Only now can its number not be given to another process.
+        (!self.is_gone()).then_some(process)
     }
 
     /// Whether no process with this PID and start time exists (as /proc shows it to this process).

@@ -1,21 +1,24 @@
 //! What is below a target: a user's directory, or a file system of ours in memory or on a device.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::io::Errno;
+use slow_device::{Delays, DeviceCache, SlowFile};
 
 use crate::availability::Unavailable;
 use crate::error::TargetError;
 use crate::guardian::ResourceKind;
-use crate::guardian::owner::{Leftover, sweep};
+use crate::guardian::owner::{Leftover, Owner, sweep};
 use crate::guardian::work_directory::{WorkDirectory, others_can_change};
 use crate::scratch::arena::Arena;
 use crate::scratch::device::NamedDevice;
 use crate::scratch::loop_device::{LoopDevice, NotBound, make_image, never_in_place, write_holes};
 use crate::scratch::source::MountSource;
-use crate::spec::ScratchSpec;
+use crate::spec::{Conditions, ScratchSpec, TargetSpec};
 use crate::workshop_inner::WorkshopInner;
 
 /// What is below a target.
@@ -70,10 +73,11 @@ pub(crate) fn make_work_directory(
 
 pub(crate) fn make_scratch(
     workshop: &WorkshopInner,
+    spec: &TargetSpec,
     scratch: &ScratchSpec,
     device: Option<NamedDevice>,
-    label: &str,
 ) -> Result<Backing, TargetError> {
+    let label = &spec.label;
     if scratch.file_system.is_called_as_library() {
         let size_bytes = workshop.surroundings.image_bytes_of(scratch);
         return Ok(Backing::Arena(Arena::make(
@@ -105,7 +109,11 @@ pub(crate) fn make_scratch(
             }
             write_holes(&image).map_err(failed)?;
         }
-        let image = LoopDevice::bind(image).map_err(|why| match why {
+        let slow = delays(&spec.conditions).map(|delays| slow_file(workshop, &image, delays));
+        let slow = slow.transpose();
+        let slow =
+            slow.map_err(|source| TargetError::SlowDevice { label: label.clone(), source })?;
+        let image = LoopDevice::bind(image, slow).map_err(|why| match why {
             NotBound::NoNode { number } => TargetError::NoLoopNode { number },
             NotBound::Failed(source) => failed(source),
         })?;
@@ -117,4 +125,22 @@ pub(crate) fn make_scratch(
     let mount_point = mount_point
         .map_err(|source| TargetError::Workshop { doing: "making a mount point", source })?;
     Ok(Backing::Scratch { source, mount_point, mounted: false, scratch: scratch.clone() })
+}
+
+/// How long requests of the device are to take, if they are to be delayed.
+fn delays(wanted: &Conditions) -> Option<Delays> {
+    let cache = wanted.delay_cache_bytes.map(|bytes| DeviceCache { bytes });
+    wanted.delay_ns.map(|ns| Delays { request: Duration::from_nanos(ns), cache })
+}
+
+/// A file that shows `image` slowly. Its server ends when nothing uses the file any more, whoever
+/// is alive; the guardian is told of it in case it does not.
+fn slow_file(workshop: &WorkshopInner, image: &File, delays: Delays) -> io::Result<SlowFile> {
+    let point = workshop.new_file_mount_point()?;
+    // Where the guardian lives, which does not keep our mounts alive either.
+    let apart = File::open(format!("/proc/{}/ns/mnt", workshop.guardian.pid().as_raw_pid()))?;
+    let slow = SlowFile::start(image, &point, delays, apart)?;
+    let server = Owner::of(slow.server_pid())?;
+    workshop.guardian.add(ResourceKind::Server, Path::new(&server.to_string()))?;
+    Ok(slow)
 }

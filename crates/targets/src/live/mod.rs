@@ -14,6 +14,7 @@ use file_system::Feature;
 use crate::cache::cache_state;
 use crate::conditions::control_groups::{Cgroups, Entered};
 use crate::conditions::read_ahead_in_force::ReadAheadInForce;
+use crate::device_failure::DeviceFailure;
 use crate::device_numbers::DeviceNumbers;
 use crate::error::TargetError;
 use crate::facts::TargetFacts;
@@ -125,17 +126,20 @@ impl Target {
         self.workshop.guardian.is_alive()
     }
 
-    /// The scratch directory, if it has no room left for the part of the image that is not
-    /// allocated yet. Writes by the device then fail.
+    /// Why its device fails, if that is not the file system's doing. Ask this after a failure.
     #[must_use]
-    pub fn scratch_without_room(&self) -> Option<&Path> {
+    pub fn device_failure(&self) -> Option<DeviceFailure> {
         const BYTES_MIN: u64 = 1 << 20;
         let Backing::Scratch { source: MountSource::Image(image), .. } = &self.backing else {
             return None;
         };
-        let free_bytes = self.workshop.surroundings.scratch_left_bytes().ok()?;
+        if image.has_lost_its_server() {
+            return Some(DeviceFailure::NoServer { label: self.spec.label.clone() });
+        }
+        let surroundings = &self.workshop.surroundings;
+        let free_bytes = surroundings.scratch_left_bytes().ok()?;
         let is_full = free_bytes < BYTES_MIN && image.allocated_bytes() < image.size_bytes();
-        is_full.then_some(self.workshop.surroundings.scratch.as_path())
+        is_full.then(|| DeviceFailure::FullScratch(surroundings.scratch.clone()))
     }
 
     /// The directory that contains its image; `None` if it has no image.
@@ -303,7 +307,7 @@ impl Target {
     ) -> Result<Self, TargetError> {
         let backing = match &spec.location {
             Location::Directory(directory) => make_work_directory(&workshop, directory)?,
-            Location::Scratch(scratch) => make_scratch(&workshop, scratch, device, &spec.label)?,
+            Location::Scratch(scratch) => make_scratch(&workshop, spec, scratch, device)?,
         };
         // From here on, dropping it removes what has been made.
         let mut target = Self {
@@ -337,6 +341,7 @@ impl Target {
         let Backing::Scratch { source, scratch, mount_point, .. } = &self.backing else {
             return Ok(());
         };
+        self.check_served()?;
         let device = source.path();
         match source {
             MountSource::Memory => return Ok(()),
@@ -369,7 +374,18 @@ impl Target {
         Ok(())
     }
 
+    /// Checks that its device is not one whose every request fails.
+    fn check_served(&self) -> Result<(), TargetError> {
+        match self.device_failure() {
+            Some(failure @ DeviceFailure::NoServer { .. }) => {
+                Err(TargetError::ServerEnded { failure })
+            }
+            Some(DeviceFailure::FullScratch(_)) | None => Ok(()),
+        }
+    }
+
     fn mount(&mut self) -> Result<(), TargetError> {
+        self.check_served()?;
         let Backing::Scratch { source, mount_point, mounted, scratch } = &mut self.backing else {
             return Ok(());
         };
@@ -455,6 +471,8 @@ impl Target {
         self.facts.conditions = self.cgroups.in_force().clone();
         let set = self.read_ahead.as_ref();
         self.facts.conditions.limits.read_ahead_bytes = set.map(ReadAheadInForce::bytes);
+        let limits = &mut self.facts.conditions.limits;
+        (limits.delay_ns, limits.delay_cache_bytes) = (wanted.delay_ns, wanted.delay_cache_bytes);
         self.tell(Step::ConditionsMade);
         Ok(())
     }

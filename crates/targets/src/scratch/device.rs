@@ -237,7 +237,7 @@ fn content(path: &Path, device: &mut File) -> io::Result<DeviceContent> {
     if let Some(signature) = signature(path) {
         return Ok(DeviceContent::Signature(signature));
     }
-    let size_bytes = system_calls::block_device_size_bytes(device)?;
+    let size_bytes = system_calls::block_device_size_bytes(&*device)?;
     let tail_start = size_bytes.saturating_sub(TAIL_BYTES);
     let blank = is_zero(device, 0, HEAD_BYTES)? && is_zero(device, tail_start, TAIL_BYTES)?;
     Ok(if blank { DeviceContent::Blank } else { DeviceContent::Unknown })

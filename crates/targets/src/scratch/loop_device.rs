@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use file_system::{Feature, FileSystem};
 use rustix::fs::{Advice, CWD, Mode, OFlags, SeekFrom, fadvise, fstatfs, openat, seek};
 use rustix::io::Errno;
+use slow_device::SlowFile;
 
 use crate::guardian::{Guardian, ResourceKind};
 
@@ -48,15 +49,18 @@ pub(crate) struct LoopDevice {
     number: u32,
     size_bytes: AtomicU64,
     image: File,
+    /// What shows the image slowly, if the device is made of that instead.
+    slow: Option<SlowFile>,
     /// Keeps the device bound until it is dropped. Read-only: on some kernels, a writer would
     /// prevent mounting.
     holder: Option<File>,
 }
 
 impl LoopDevice {
-    /// Binds `image` to a free loop device.
-    pub(crate) fn bind(image: File) -> Result<Self, NotBound> {
+    /// Binds `image`, or what shows it slowly, to a free loop device.
+    pub(crate) fn bind(image: File, slow: Option<SlowFile>) -> Result<Self, NotBound> {
         let size_bytes = image.metadata()?.len();
+        let shown = slow.as_ref().map_or(&image, SlowFile::file);
         let control = File::options().read(true).write(true).open("/dev/loop-control")?;
         for _ in 0..ATTEMPTS {
             let number = system_calls::loop_get_free(&control)?;
@@ -67,11 +71,11 @@ impl LoopDevice {
                 }
                 device => device?,
             };
-            match system_calls::loop_configure(&device, &image) {
+            match system_calls::loop_configure(&device, shown) {
                 Ok(()) => {
                     let holder = Some(File::open(&path)?);
                     let size_bytes = AtomicU64::new(size_bytes);
-                    return Ok(Self { number, size_bytes, image, holder });
+                    return Ok(Self { number, size_bytes, image, slow, holder });
                 }
                 // Somebody else was faster.
                 Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
@@ -101,7 +105,7 @@ impl LoopDevice {
 
     /// Resizes the image and the device; data beyond the new size is lost.
     pub(crate) fn resize(&self, size_bytes: u64) -> io::Result<()> {
-        self.image.set_len(size_bytes)?;
+        self.slow.as_ref().map_or(&self.image, SlowFile::file).set_len(size_bytes)?;
         system_calls::loop_set_capacity(self.holder())?;
         self.size_bytes.store(size_bytes, Ordering::Relaxed);
         Ok(())
@@ -115,7 +119,13 @@ impl LoopDevice {
 
     /// Whether reads and writes bypass the page cache of the file system that contains the image.
     pub(crate) fn direct_io(&self) -> io::Result<bool> {
-        Ok(fs::read_to_string(self.binding().join("dio"))?.trim() == "1")
+        let is_direct = fs::read_to_string(self.binding().join("dio"))?.trim() == "1";
+        Ok(is_direct && self.slow.as_ref().is_none_or(SlowFile::is_direct))
+    }
+
+    /// Whether every request fails, because the process that delays them has ended.
+    pub(crate) fn has_lost_its_server(&self) -> bool {
+        self.slow.as_ref().is_some_and(|slow| !slow.is_served())
     }
 
     /// Drops the device's own pages, which contain metadata of the file system. Other devices lose
@@ -140,7 +150,8 @@ impl LoopDevice {
 }
 
 /// The kernel unbinds a device some time after its last close. Whoever has dropped it may count on
-/// the image's space being free again, so this waits for it.
+/// the image's space being free again, so this waits for it. What shows the image slowly goes after
+/// that.
 impl Drop for LoopDevice {
     fn drop(&mut self) {
         let backing_file = self.binding().join("backing_file");

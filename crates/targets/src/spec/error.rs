@@ -101,6 +101,36 @@ pub enum SpecError {
         /// The kernel's page size.
         page_bytes: u64,
     },
+    /// Not a time.
+    #[error("`{key}={value}` is not a time; write a whole number with us, ms or s, such as 2ms")]
+    BadTime {
+        /// The option.
+        key: &'static str,
+        /// The value as given.
+        value: String,
+    },
+    /// A delay that a device cannot have.
+    #[error("`{key}={value}` is out of range: give a time of {least} to {most}")]
+    BadDelay {
+        /// The option.
+        key: &'static str,
+        /// The value as given.
+        value: String,
+        /// The shortest.
+        least: String,
+        /// The longest.
+        most: String,
+    },
+    /// A cache that would take too much memory to simulate.
+    #[error("`{key}={value}` is too large: give {most} at most")]
+    LargeCache {
+        /// The option.
+        key: &'static str,
+        /// The value as given.
+        value: String,
+        /// The largest.
+        most: &'static str,
+    },
     /// Not a number of rounds, or too many.
     #[error("`{key}={value}` is not a valid number of rounds; write a whole number up to {most}")]
     BadRounds {

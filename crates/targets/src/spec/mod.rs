@@ -7,19 +7,22 @@
 //!   with [its own](labels).
 //! - A path begins with `/` or `.`, or is an existing directory that does not have the name of a
 //!   file system (`./ext4` is the directory, `ext4` the file system). It takes the keys that are
-//!   [conditions](Conditions), except `read_ahead`, which would affect everyone; a colon begins
-//!   them only if followed by a known key and `=`, so that other colons belong to the path.
+//!   [conditions](Conditions), except `read_ahead`, which would affect everyone, and `delay`, which
+//!   needs a device of our own; a colon begins them only if followed by a known key and `=`, so
+//!   that other colons belong to the path.
 //! - If the target is reached by library calls, or as programs reach it (`door=preload`), that is
 //!   appended to any label.
 //! - The values of `mkfs` and `mount` may contain commas: there, a comma begins a new key only if
 //!   followed by a known key and `=`. A tmpfs' own `size` is therefore `size=`, never part of
 //!   `mount=`.
 
+mod delays;
 pub(crate) mod device_words;
 mod error;
 pub(crate) mod labels;
 mod option_key;
 pub(crate) mod options;
+mod times;
 
 use std::fmt;
 use std::io::ErrorKind;

@@ -14,6 +14,8 @@ pub(crate) enum OptionKey {
     ReadIops,
     WriteIops,
     ReadAhead,
+    Delay,
+    DelayCache,
     FillOutcome,
     Aged,
     Fill,
@@ -21,7 +23,7 @@ pub(crate) enum OptionKey {
 }
 
 impl OptionKey {
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 17] = [
         Self::Size,
         Self::Image,
         Self::Mkfs,
@@ -33,6 +35,8 @@ impl OptionKey {
         Self::ReadIops,
         Self::WriteIops,
         Self::ReadAhead,
+        Self::Delay,
+        Self::DelayCache,
         Self::FillOutcome,
         Self::Aged,
         Self::Fill,
@@ -52,6 +56,8 @@ impl OptionKey {
             Self::ReadIops => "read_iops",
             Self::WriteIops => "write_iops",
             Self::ReadAhead => "read_ahead",
+            Self::Delay => "delay",
+            Self::DelayCache => "delay_cache",
             Self::FillOutcome => "filled",
             Self::Aged => "aged",
             Self::Fill => "fill",
@@ -71,6 +77,10 @@ impl OptionKey {
 
     pub(super) fn throttles_a_device(self) -> bool {
         matches!(self, Self::ReadBps | Self::WriteBps | Self::ReadIops | Self::WriteIops)
+    }
+
+    pub(super) fn delays_a_device(self) -> bool {
+        matches!(self, Self::Delay | Self::DelayCache)
     }
 
     pub(super) fn is_condition(self) -> bool {

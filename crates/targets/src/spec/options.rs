@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::spec::device_words::{has_name, names_a_device};
 use crate::spec::option_key::OptionKey;
+use crate::spec::times::time_text;
 use crate::spec::{
     ArenaDoor, Conditions, Location, ScratchSpec, SpecError, TargetSpec, parse_size,
 };
@@ -71,6 +72,8 @@ impl TargetOptions {
             read_iops,
             write_iops,
             read_ahead_bytes,
+            delay_ns,
+            delay_cache_bytes,
         } = spec.conditions;
         let mut options = Vec::new();
         let number = |value: Option<u64>| value.map(|value| value.to_string());
@@ -94,6 +97,8 @@ impl TargetOptions {
         add(OptionKey::ReadIops, number(read_iops));
         add(OptionKey::WriteIops, number(write_iops));
         add(OptionKey::ReadAhead, number(read_ahead_bytes));
+        add(OptionKey::Delay, delay_ns.map(time_text));
+        add(OptionKey::DelayCache, number(delay_cache_bytes));
         Self(options)
     }
 
@@ -108,7 +113,12 @@ impl TargetOptions {
             let useless = |key: OptionKey| {
                 let of_devices = matches!(
                     key,
-                    OptionKey::Image | OptionKey::Mkfs | OptionKey::Device | OptionKey::ReadAhead
+                    OptionKey::Image
+                        | OptionKey::Mkfs
+                        | OptionKey::Device
+                        | OptionKey::ReadAhead
+                        | OptionKey::Delay
+                        | OptionKey::DelayCache
                 );
                 of_devices || key.throttles_a_device()
             };
@@ -134,6 +144,12 @@ impl TargetOptions {
             self.refuse(|key| key == OptionKey::Size, "a target with device=", reason)?;
             let reason = "it has no image";
             self.refuse(|key| key == OptionKey::Image, "a target with device=", reason)?;
+            let reason = "only the device of an image can be slowed down";
+            self.refuse(OptionKey::delays_a_device, "a target with device=", reason)?;
+        }
+        if self.value(OptionKey::Delay).is_none() {
+            let reason = "it says what the device reads in a tenth of the delay; add delay=";
+            self.refuse(|key| key == OptionKey::DelayCache, "a target without delay=", reason)?;
         }
         if self.value(OptionKey::Aged).is_none_or(|rounds| rounds == "0") {
             let reason = "it says how full the target is while it is aged; add aged=, or give \
@@ -162,6 +178,8 @@ impl TargetOptions {
             read_iops: self.number(OptionKey::ReadIops)?,
             write_iops: self.number(OptionKey::WriteIops)?,
             read_ahead_bytes: self.read_ahead_bytes()?,
+            delay_ns: self.delay_ns()?,
+            delay_cache_bytes: self.delay_cache_bytes()?,
         })
     }
 
@@ -170,6 +188,8 @@ impl TargetOptions {
     pub(crate) fn refuse_beside_conditions(&self) -> Result<(), SpecError> {
         let reason = "it would affect everyone who reads from that device";
         self.refuse(|key| key == OptionKey::ReadAhead, "a directory", reason)?;
+        let reason = "only the device of an image that fsprism makes can be slowed down";
+        self.refuse(OptionKey::delays_a_device, "a directory", reason)?;
         let reason = "fsprism does not make the file system there";
         self.refuse(|key| !key.is_condition(), "a directory", reason)
     }
@@ -211,7 +231,7 @@ impl TargetOptions {
         }
     }
 
-    fn value(&self, wanted: OptionKey) -> Option<&str> {
+    pub(super) fn value(&self, wanted: OptionKey) -> Option<&str> {
         self.0.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value.as_str())
     }
 
@@ -262,7 +282,7 @@ impl TargetOptions {
         Err(SpecError::NotWholePages { key, value, page_bytes })
     }
 
-    fn number(&self, key: OptionKey) -> Result<Option<u64>, SpecError> {
+    pub(super) fn number(&self, key: OptionKey) -> Result<Option<u64>, SpecError> {
         let Some(text) = self.value(key) else { return Ok(None) };
         let value = || text.to_owned();
         match parse_size(text) {
@@ -349,6 +369,10 @@ mod tests {
             "old=ext4:size=1048576,mkfs=-O ^a,b,mount=c,d=e,memory=5,read_bps=1,write_iops=2",
             "xfs:device=/dev/sdb",
             "ext4:read_ahead=0",
+            "ext2:size=1048576,memory=5,delay=2ms",
+            "ext4:delay=1500us",
+            "ext4:delay=1ms,delay_cache=67108864",
+            "ext4:read_ahead=0,delay=1s",
             "ext4:aged=10,fill=90%",
             "ext4:filled=50%",
             "ext4:size=1048576,filled=95%,aged=10,fill=90%,memory=5",
@@ -390,6 +414,26 @@ mod tests {
             ("ext4:read_ahead=x", "`read_ahead=x` is not a size"),
             ("ramfs:read_ahead=64k", "`read_ahead=` does not apply to ramfs"),
             ("/mnt:read_ahead=64k", "`read_ahead=` does not apply to a directory: it would"),
+            ("ext4:delay=2", "`delay=2` is not a time; write a whole number with us, ms or s"),
+            ("ext4:delay=1.5ms", "`delay=1.5ms` is not a time"),
+            ("ext4:delay=-1ms", "`delay=-1ms` is not a time"),
+            ("ext4:delay=99999999999999999999s", "is not a time"),
+            ("ext4:delay=10us", "`delay=10us` is out of range: give a time of 100us to 1s"),
+            ("ext4:delay=0ms", "out of range"),
+            ("ext4:delay=2s", "out of range"),
+            ("ext4:delay=", "`delay=` has no value"),
+            ("ext4:dellay=1ms", "did you mean `delay=`?"),
+            ("ext4:delay=1ms,delay_cache=x", "`delay_cache=x` is not a size"),
+            ("ext4:delay=1ms,delay_cache=0", "`delay_cache=0` leaves nothing"),
+            ("ext4:delay=1ms,delay_cache=17g", "`delay_cache=17g` is too large: give 16g at most"),
+            ("ext4:delay_cache=64m", "`delay_cache=` does not apply to a target without delay="),
+            ("tmpfs:delay_cache=64m", "`delay_cache=` does not apply to tmpfs"),
+            ("/mnt:delay_cache=64m", "`delay_cache=` does not apply to a directory"),
+            ("tmpfs:delay=1ms", "`delay=` does not apply to tmpfs: it has no device"),
+            ("ramfs:delay=1ms", "`delay=` does not apply to ramfs"),
+            ("densefs:delay=1ms", "`delay=` does not apply to densefs"),
+            ("ext4:device=/dev/sdb,delay=1ms", "`delay=` does not apply to a target with device="),
+            ("/mnt:delay=1ms", "`delay=` does not apply to a directory: only the device of an"),
             ("ext4:aged=x", "`aged=x` is not a valid number"),
             ("ext4:aged=1001", "a whole number up to 1000"),
             ("ext4:aged=1,fill=80", "`fill=80` is not a valid share"),

@@ -16,7 +16,7 @@ use rustix::process::{
 };
 use targets::{Step, Surroundings, TargetSpec, Workshop};
 
-use super::support::{Place, leftovers, loop_devices, spec, wait_for_end};
+use super::support::{Place, leftovers, loop_devices, servers, spec, wait_for_end};
 
 /// Announces a step and waits until the watcher answers.
 fn pause(step: &str) {
@@ -42,6 +42,7 @@ pub(crate) fn take_steps(place: &Path) {
         targets.push(workshop.make(&spec(text)).expect(text));
     }
     targets.push(workshop.make(&spec(directory.to_str().expect("plain"))).expect("there"));
+    targets.push(workshop.make(&spec("ext2:size=64m,delay=100us")).expect("root"));
     for target in &targets {
         fs::create_dir(target.root().join("inner")).expect("there is room");
         fs::write(target.root().join("inner/file"), vec![1; 1 << 20]).expect("there is room");
@@ -54,6 +55,7 @@ pub(crate) fn take_steps(place: &Path) {
     targets[1].remount().expect("nothing is open");
     targets[0].remake().expect("nothing is open");
     targets[4].remake().expect("nothing is open");
+    targets[5].remount().expect("nothing is open");
     for target in &mut targets {
         target.close().expect("nothing is open");
     }
@@ -174,6 +176,22 @@ pub(crate) fn while_formatting() {
     assert_nothing_is_left(victim.child.id(), &place, "mkfs");
 }
 
+/// A server that is stopped stands in for one that hangs: while it does, a file system with dirty
+/// pages cannot be unmounted, and the dying process waits for that.
+pub(crate) fn a_server_that_does_not_end() {
+    let place = Place::new();
+    let mut victim = Victim::start(&place);
+    victim.go_to("written");
+    let [server] = servers(place.path())[..] else { panic!("one target is delayed") };
+    let server = Pid::from_raw(server.cast_signed()).expect("a process");
+    kill_process(server, Signal::STOP).expect("it lives");
+    let pid = Pid::from_child(&victim.child);
+    kill_process_group(pid, Signal::KILL).expect("it lives");
+    wait_for_end(&victim.guardian_fd);
+    victim.child.wait().expect("it is ours");
+    assert_nothing_is_left(victim.child.id(), &place, "a server was stopped");
+}
+
 pub(crate) fn guardian_ignores_signals() {
     let place = Place::new();
     let mut victim = Victim::start(&place);
@@ -233,8 +251,10 @@ pub(crate) fn leftovers_are_swept() {
         fs::remove_dir_all(directory.join(name)).expect("the place is ours");
     }
     let mut left = leftovers(dead, place.path());
-    // The place also has the images of live processes.
+    // The place also has what belongs to live processes.
     left.retain(|name| !loop_devices(place.path()).contains(name));
+    let [server] = servers(place.path())[..] else { panic!("that of the living alone") };
+    left.retain(|name| *name != format!("the server {server}"));
     assert_eq!(left, [directory.display().to_string()], "nothing of the dead");
     let pid = next.kill();
     assert_nothing_is_left(pid, &place, "written");

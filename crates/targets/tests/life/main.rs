@@ -15,6 +15,7 @@ mod propagation;
 mod read_ahead;
 mod refusals;
 mod residency;
+mod slow;
 mod support;
 mod whole_life;
 
@@ -50,6 +51,9 @@ const CASES: &[Case] = &[
     ("dirty_pages_of_a_group_are_counted", conditions::dirty_pages_of_a_group_are_counted),
     ("device_rates_are_limited", conditions::device_rates_are_limited),
     ("pages_on_their_way_are_evicted", conditions::pages_on_their_way_are_evicted),
+    ("every_request_takes_its_time", slow::every_request_takes_its_time),
+    ("a_device_may_have_a_cache", slow::a_device_may_have_a_cache),
+    ("the_death_of_its_server_is_told", slow::the_death_of_its_server_is_told),
     ("a_directory_takes_conditions", conditions::a_directory_takes_conditions),
     ("pages_of_ext4_are_told", || residency::pages_are_told("ext4:size=256m")),
     ("pages_of_xfs_are_told", || residency::pages_are_told("xfs:size=512m")),
@@ -125,11 +129,15 @@ const CASES: &[Case] = &[
 const WATCHED: &[Case] = &[
     ("death_at_any_step_leaves_nothing", kill::at_every_step),
     ("death_while_formatting_leaves_nothing", kill::while_formatting),
+    ("a_server_that_does_not_end_is_killed", kill::a_server_that_does_not_end),
     ("the_guardian_ignores_signals", kill::guardian_ignores_signals),
     ("leftovers_of_the_dead_are_swept", kill::leftovers_are_swept),
 ];
 
 fn main() -> ExitCode {
+    if slow_device::is_server() {
+        return slow_device::serve();
+    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--case", name] => {

@@ -80,7 +80,21 @@ pub(crate) fn leftovers(pid: u32, place: &Path) -> Vec<String> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").expect("/proc is mounted");
     left.extend(mounts.lines().filter(|line| line.contains(&name)).map(str::to_owned));
     left.extend(loop_devices(place));
+    left.extend(servers(place).iter().map(|server| format!("the server {server}")));
     left
+}
+
+/// The processes that delay the requests of devices whose image is, or was, in `place`.
+pub(crate) fn servers(place: &Path) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").expect("/proc is mounted").flatten();
+    let numbers = processes.filter_map(|one| one.file_name().to_str()?.parse().ok());
+    let serves = |pid: &u32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let image = fs::read_link(format!("/proc/{pid}/fd/1"));
+        words.starts_with(b"fsprism-slow-device\0")
+            && image.is_ok_and(|image| image.starts_with(place))
+    };
+    numbers.filter(serves).collect()
 }
 
 /// The loop devices whose image is, or was, in `place`.

@@ -146,7 +146,7 @@ pub(crate) struct Maker {
 }
 
 impl Maker {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn make<K: Calls>(
         &mut self,
         calls: &K,

@@ -76,7 +76,7 @@ macro_rules! steps {
                 }
             }
 
-            /// Runs the loop, compiled for this step and clock.
+            /// Runs the loop, compiled for this step if the clock is quick.
             pub(super) fn run<C: Clock>(
                 &mut self,
                 length: LoopLength,
@@ -153,7 +153,7 @@ impl AnyStep {
         }
     }
 
-    /// Runs the loop, compiled for this step and clock.
+    /// Runs the loop, compiled for this step if the clock is quick.
     pub(crate) fn run<C: Clock>(
         &mut self,
         length: LoopLength,

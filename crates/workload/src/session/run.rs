@@ -33,7 +33,7 @@ impl Session {
     /// others finish the interval that they are in. `stop` is checked about every 0.1 ms, or after
     /// each operation if operations take longer.
     ///
-    /// The loop is compiled for either clock.
+    /// The loop is compiled for either clock, and for the quick one once for each operation.
     ///
     /// # Errors
     /// The first operation that failed, in the order of threads; all threads end then.

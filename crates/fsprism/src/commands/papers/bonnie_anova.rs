@@ -7,10 +7,11 @@ use record::{BonnieOptions, BonniePhaseOrder, Run, SuiteOptions};
 use suites::classic::bonnie;
 use suites::classic::bonnie_anova::TARGETS;
 
+use super::answer::Answer;
 use super::paper_run::{BLOCKS, measure_or_read, measuring, owned};
 use super::{Paper, bonnie_in_guest};
 use crate::arguments::reproduce::ReproduceOptions;
-use crate::exit::{OrInputError, Outcome};
+use crate::exit::OrInputError;
 use crate::output;
 use crate::session::targets;
 
@@ -47,20 +48,24 @@ impl Paper for BonnieAnova {
         true
     }
 
-    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
-        if item.is_some() { published(options) } else { whole(options) }
+    fn minutes(&self) -> u32 {
+        4
+    }
+
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Answer> {
+        if item.is_some() { published() } else { whole(options) }
     }
 }
 
 /// Measures Bonnie as the paper did, or takes an earlier run, and compares it with the paper. If
 /// none of the file systems can be made, only the paper's own numbers are shown.
-fn whole(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
+fn whole(options: &ReproduceOptions) -> anyhow::Result<Answer> {
     let how = measuring(options, BLOCKS);
     if options.run.is_none()
         && let Some(why) = targets::why_none(&owned(&TARGETS), &how.making)?
     {
         output::say(&format!("only computed from the paper's numbers, not measured: {why}"));
-        return published(options);
+        return published();
     }
     let usual = bonnie::published();
     let size_bytes = options.size.unwrap_or(usual.size_bytes);
@@ -75,14 +80,12 @@ fn whole(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let name = measured.name();
     let measured_run = NamedRun { run: &measured.run, name: &name };
     let reproduction = bonnie_anova::reproduce(Some(measured_run), counted)?;
-    output::print_answer(options.output.format, &reproduction, |width| reproduction.text(width))?;
-    Ok(measured.end())
+    Ok(Answer::measured(reproduction, move || measured.end()))
 }
 
 /// Shows the paper's numbers as published and as computed again.
-fn published(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
-    let reproduction = bonnie_anova::reproduce(None, None)?;
-    output::print_answer(options.output.format, &reproduction, |width| reproduction.text(width))
+fn published() -> anyhow::Result<Answer> {
+    Ok(Answer::computed(bonnie_anova::reproduce(None, None)?))
 }
 
 /// Refuses runs that do not fit the paper's analysis, whose factors are file systems and actions,

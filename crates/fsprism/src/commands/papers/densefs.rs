@@ -12,6 +12,7 @@ use suites::pollution;
 use textual::{list, plain_path};
 
 use super::Paper;
+use super::answer::Answer;
 use super::grep_in_guests::{GREP, grep, grep_of};
 use super::paper_run::{BLOCKS, PaperRun, in_guests, measure_or_read, measuring, owned, read};
 use crate::arguments::footprint::{CachesOptions, FootprintOptions, TracingOptions};
@@ -69,9 +70,13 @@ impl Paper for DenseFs {
         item == SECTION_3_1
     }
 
+    fn minutes(&self) -> u32 {
+        3
+    }
+
     /// Traces and measures what an item needs, or takes an earlier run, and compares it with the
     /// paper.
-    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Answer> {
         let part = match item {
             None => Part::Whole,
             Some(name) => Part::from_name(name)
@@ -85,7 +90,7 @@ impl Paper for DenseFs {
             Some(path) => Made::earlier(path, part)?,
             None => Made::now(part, options)?,
         };
-        made.answer(part, options)
+        Ok(made.answer(part))
     }
 }
 
@@ -203,14 +208,29 @@ impl Made {
         traced.or_else(|| self.timed.as_ref().ok().and_then(|one| one.directory.as_ref()))
     }
 
-    /// Prints the answer, and what it was made from.
-    fn answer(&self, part: Part, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
+    /// The answer, and what it was made from.
+    fn answer(self, part: Part) -> Answer {
+        let reproduction = self.reproduction(part);
+        let is_whole = reproduction.is_traced_whole && self.no_densefs.is_none();
+        Answer::measured(reproduction, move || {
+            if let Ok(Traced { path, directory, run }) = &self.traced {
+                if let Some(directory) = directory {
+                    page::write_into(directory, &AnalysedRun::new(run, path));
+                }
+                output::say(&plain_path(path));
+            }
+            let ended = self.timed.as_ref().map_or(Outcome::Success, PaperRun::end);
+            if ended == Outcome::Success && !is_whole { Outcome::WithFailures } else { ended }
+        })
+    }
+
+    fn reproduction(&self, part: Part) -> densefs::Reproduction {
         let Self { traced, timed, functions, grep, no_densefs } = self;
         let traced = traced.as_ref().map_err(Clone::clone);
         let stacks = traced.as_ref().map_or(Vec::new(), |one| traces_of(&one.path, &one.run));
         let name = traced.as_ref().map_or(String::new(), |one| plain_path(&one.path));
         let timed_name = timed.as_ref().map_or(String::new(), PaperRun::name);
-        let reproduction = densefs::Reproduction::new(
+        densefs::Reproduction::new(
             part,
             &Sources {
                 traced: traced.clone().map(|one| TracedRun {
@@ -226,19 +246,7 @@ impl Made {
                 grep: grep.as_deref().map_err(Clone::clone),
                 no_densefs: no_densefs.clone(),
             },
-        );
-        output::print_answer(options.output.format, &reproduction, |width| {
-            reproduction.text(width)
-        })?;
-        if let Ok(Traced { path, directory, run }) = traced {
-            if let Some(directory) = directory {
-                page::write_into(directory, &AnalysedRun::new(run, path));
-            }
-            output::say(&name);
-        }
-        let ended = timed.as_ref().map_or(Outcome::Success, PaperRun::end);
-        let is_whole = reproduction.is_traced_whole && no_densefs.is_none();
-        Ok(if ended == Outcome::Success && !is_whole { Outcome::WithFailures } else { ended })
+        )
     }
 }
 

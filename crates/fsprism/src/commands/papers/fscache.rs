@@ -6,6 +6,7 @@ use network_guest::Version;
 use textual::plain_path;
 
 use super::Paper;
+use super::answer::Answer;
 use super::paper_run::{in_guests, read};
 use crate::arguments::guests::GuestKernel;
 use crate::arguments::network::{FscacheOptions, NetworkArguments};
@@ -33,9 +34,13 @@ impl Paper for FsCache {
         Vec::new()
     }
 
+    fn minutes(&self) -> u32 {
+        5
+    }
+
     /// Measures a network file system's cache with the paper's version of NFS, or takes an earlier
     /// run.
-    fn reproduce(&self, _: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
+    fn reproduce(&self, _: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Answer> {
         let (path, directory, done) = match &options.run {
             Some(path) => (path.clone(), None, Outcome::Success),
             None => {
@@ -46,6 +51,7 @@ impl Paper for FsCache {
                     // At the time, mounts used version 3.
                     network: NetworkArguments {
                         nfs: vec![Version::V3],
+                        cache_times: true,
                         ..NetworkArguments::default()
                     },
                     kernel: GuestKernel::default(),
@@ -66,13 +72,12 @@ impl Paper for FsCache {
         }
         let name = plain_path(&path);
         let reproduction = fscache::Reproduction::from_run(&run, &name);
-        output::print_answer(options.output.format, &reproduction, |width| {
-            reproduction.text(width)
-        })?;
-        if let Some(directory) = &directory {
-            page::write_into(directory, &AnalysedRun::new(&run, &path));
-        }
-        output::say(&name);
-        Ok(done)
+        Ok(Answer::measured(reproduction, move || {
+            if let Some(directory) = &directory {
+                page::write_into(directory, &AnalysedRun::new(&run, &path));
+            }
+            output::say(&name);
+            done
+        }))
     }
 }

@@ -5,10 +5,10 @@ use record::EndReason;
 use suites::classic::memory_rich::TARGETS;
 
 use super::Paper;
+use super::answer::Answer;
 use super::paper_run::{measure_or_read, measuring};
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::commands::suites::traffic;
-use crate::exit::Outcome;
 use crate::output;
 
 /// Number of times that each point is run. All points together take only a second; on a shared
@@ -42,13 +42,13 @@ impl Paper for MemoryRich {
         MODEL_ITEMS.contains(&item)
     }
 
-    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
+    fn minutes(&self) -> u32 {
+        4
+    }
+
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Answer> {
         match item {
-            Some(item) if self.is_computed(item) => {
-                let model = memory_rich::model();
-                let text = |_| memory_rich::model_text(&model);
-                output::print_answer(options.output.format, &model, text)
-            }
+            Some(item) if self.is_computed(item) => Ok(Answer::computed(memory_rich::model())),
             Some(item) => from_run(&format!("{SUITE}/{item}"), options),
             None => from_run(SUITE, options),
         }
@@ -56,7 +56,7 @@ impl Paper for MemoryRich {
 }
 
 /// Measures the tables and figures, or takes an earlier run.
-fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Outcome> {
+fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Answer> {
     let how = measuring(options, BLOCKS);
     let earlier = options.run.as_ref();
     let measured = measure_or_read(SUITE, suite, None, &TARGETS, &how, earlier)?;
@@ -77,6 +77,5 @@ fn from_run(suite: &str, options: &ReproduceOptions) -> anyhow::Result<Outcome> 
     });
     let reproduction =
         memory_rich::Reproduction::from_run(&measured.run, &measured.name(), counted.as_ref());
-    output::print_answer(options.output.format, &reproduction, |width| reproduction.text(width))?;
-    Ok(measured.end())
+    Ok(Answer::measured(reproduction, move || measured.end()))
 }

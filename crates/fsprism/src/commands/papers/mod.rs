@@ -1,5 +1,7 @@
 //! `fsprism reproduce`: a paper's published numbers and figures beside computed or measured ones.
 
+mod all;
+mod answer;
 mod bonnie_anova;
 mod bonnie_in_guest;
 mod densefs;
@@ -10,6 +12,8 @@ mod paper_run;
 mod rocket_science;
 
 use serde_json::json;
+
+use answer::Answer;
 
 use crate::arguments::reproduce::ReproduceOptions;
 use crate::exit::{OrInputError, Outcome};
@@ -40,8 +44,11 @@ trait Paper {
         false
     }
 
+    /// How many minutes the whole paper usually takes.
+    fn minutes(&self) -> u32;
+
     /// Reproduces one item, or the whole paper.
-    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Outcome>;
+    fn reproduce(&self, item: Option<&str>, options: &ReproduceOptions) -> anyhow::Result<Answer>;
 }
 
 /// The width of commands in examples.
@@ -61,6 +68,9 @@ fn papers() -> [Box<dyn Paper>; 5] {
 /// Reproduces what was named; without a name, lists the papers.
 pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let papers = papers();
+    if options.all {
+        return all::reproduce(&papers, options);
+    }
     let Some(wanted) = requested(options)? else {
         let list: Vec<_> = papers
             .iter()
@@ -77,14 +87,17 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> anyhow::Result<Outcome> {
     let paper = papers.iter().find(|paper| paper.name() == name);
     let paper = paper.ok_or_else(|| unknown(&wanted, name)).or_input_error()?;
     check(paper.as_ref(), item, options).or_input_error()?;
-    paper.reproduce(item, options)
+    paper.reproduce(item, options)?.print(options.output.format)
 }
 
 /// The examples in the command's help.
 pub(crate) fn examples() -> String {
     let papers = papers();
     let of_papers = papers.iter().flat_map(|paper| paper.examples());
-    let all = [("fsprism reproduce", "lists the papers")];
+    let all = [
+        ("fsprism reproduce", "lists the papers"),
+        ("sudo fsprism reproduce --all", "all papers, and a table of what holds"),
+    ];
     let lines = all.iter().chain(of_papers).map(|(command, what)| match command.len() {
         ..=COMMAND_WIDTH => format!("  {command:<COMMAND_WIDTH$}  {what}\n"),
         _ => format!("  {command}\n  {:COMMAND_WIDTH$}  {what}\n", ""),

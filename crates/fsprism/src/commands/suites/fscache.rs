@@ -12,7 +12,10 @@ use machine::measuring_lock::Purpose;
 use network_guest::Version;
 use network_guest::content::{Content, TreeShape};
 use network_suite::break_even::{self, BreakEven};
-use network_suite::{Ended, NetworkBenchmark, NetworkRig, NetworkState, Plan, RunRecorder, SUITE};
+use network_suite::{
+    Ended, KernelCounts, NetfsStatistics, NetworkBenchmark, NetworkRig, NetworkState, Plan,
+    RunRecorder, SUITE,
+};
 use record::{
     Dimension, EndReason, Manifest, ReservedDirectory, Run, RunDirectory, RunKind, RunRecord,
 };
@@ -110,7 +113,8 @@ pub(crate) fn measure(command: &str, options: &FscacheOptions) -> anyhow::Result
     let run = run_record(command, options);
     let plan = plan(options, run.seed)?;
     let opened = open(options, run, &plan)?;
-    let OpenedRun { mut rig, stop, base, reserved } = opened;
+    let OpenedRun { mut rig, stop, base, reserved, counts } = opened;
+    let plan = Plan { counts, ..plan };
     output::say("booting the server");
     if let Err(error) = rig.serve(&plan) {
         reserved.give_up()?;
@@ -136,7 +140,8 @@ fn search_break_even(options: &FscacheOptions) -> anyhow::Result<FscacheRun> {
     let search = BreakEven::new(&options.network.break_even, &asked, options.guests.confidence);
     let search = search.or_input_error()?;
     let opened = open(options, run, &search.plan())?;
-    let OpenedRun { mut rig, stop, base, reserved } = opened;
+    let OpenedRun { mut rig, stop, base, reserved, counts } = opened;
+    let search = search.with_counts(counts);
     let mut directory = reserved.begin(&search.manifest(base))?;
     let ended = break_even::search(&mut rig, &mut directory, &search, &stop, &output::say)?;
     FscacheRun::new(directory, ended)
@@ -149,6 +154,8 @@ struct OpenedRun {
     base: Manifest,
     /// Its directory, still without a manifest.
     reserved: ReservedDirectory,
+    /// What the guests' kernel counts.
+    counts: KernelCounts,
 }
 
 /// Waits for this run's turn on this computer, and sets up the rig that a plan needs.
@@ -160,6 +167,18 @@ fn open(options: &FscacheOptions, run: RunRecord, plan: &Plan) -> anyhow::Result
     let stop = Arc::new(AtomicBool::new(false));
     let lab = Lab::for_user().or_input_error()?;
     let kernel = kernel_for(plan, &lab, kernel.release.as_deref())?;
+    let counts = KernelCounts::of_guests(&kernel)?;
+    if counts.netfs == NetfsStatistics::Absent {
+        output::say(&format!(
+            "Linux {} has no /proc/fs/netfs/stats (6.8 and newer have): reads from the cache that \
+             fail are not counted",
+            kernel.release
+        ));
+    }
+    let counts = match arguments.cache_times {
+        true => counts.with_times(&kernel).or_input_error()?,
+        false => counts,
+    };
     start::take_signals(&stop)?;
     start::take_turn(Purpose::Time, how.no_wait, &stop)?;
     let conditions = conditions(&lab, kernel, arguments, &stop)?;
@@ -168,7 +187,7 @@ fn open(options: &FscacheOptions, run: RunRecord, plan: &Plan) -> anyhow::Result
     let reserved = runner::run_directory(how.out.as_deref(), &run).or_input_error()?;
     let (_, _, clock) = start::clock();
     let base = runner::manifest(run, &how.scratch, clock);
-    Ok(OpenedRun { rig, stop, base, reserved })
+    Ok(OpenedRun { rig, stop, base, reserved, counts })
 }
 
 /// Prints the closing tables, or the run in another format, and writes its page.
@@ -194,6 +213,9 @@ fn plan(options: &FscacheOptions, seed: u64) -> anyhow::Result<Plan> {
         runs: runs(options),
         content: content(arguments, seed),
         cache_bytes: arguments.cache_size,
+        cache_disk: arguments.cache_disk.unwrap_or_default(),
+        limits: arguments.cull_limits(),
+        counts: KernelCounts::default(),
         mount: None,
     };
     plan.check().or_input_error()?;

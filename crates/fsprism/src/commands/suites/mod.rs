@@ -26,6 +26,7 @@ use crate::arguments::bonnie::{BonnieArguments, BonnieMetadataArguments, BonnieS
 use crate::arguments::custom::CustomArguments;
 use crate::arguments::format::OutputOptions;
 use crate::arguments::help;
+use crate::arguments::job_file::JobFileArguments;
 use crate::arguments::measuring::{Measuring, ResumeOptions};
 use crate::arguments::pollution::PollutionArguments;
 use crate::commands::suites::footprint::FootprintSuite;
@@ -123,6 +124,9 @@ fn with_own_options(suite: Suite) -> Box<dyn Runnable> {
         Some(SuiteOptions::Applications(_)) => Box::new(
             Timed::with_options::<ApplicationsArguments>(suite, help::APPLICATIONS_EXAMPLES),
         ),
+        Some(SuiteOptions::JobFile(_)) => {
+            Box::new(Timed::with_options::<JobFileArguments>(suite, help::JOB_FILE_EXAMPLES))
+        }
         None => Box::new(Timed::plain(suite)),
     }
 }

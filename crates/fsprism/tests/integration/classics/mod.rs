@@ -5,6 +5,10 @@ mod calls;
 mod papers;
 mod traffic;
 
+use std::fs;
+use std::path::Path;
+
+use record::{Line, Replicate, Run};
 use serde_json::Value;
 
 use crate::cells::cells;
@@ -128,6 +132,30 @@ fn what_was_written_randomly_first_is_read_whole() {
     let document = place.run(arguments).assert_code(0).document();
     assert_eq!(names(&document).len(), 5);
     assert_eq!(cell(&document, "sequential-read")["replicates"], 3);
+}
+
+#[test]
+fn new_files_are_written_where_that_is_asked_for() {
+    let place = Place::new();
+    for (option, resident) in [("--new-files", 0), ("--new-files=false", 4)] {
+        let arguments = format!("run sprite-lfs {option} --file-size 16k --blocks 1 . --out run");
+        place.run(&arguments).assert_code(0);
+        let before = resident_before(&place.path("run"), "random-write");
+        assert_eq!(before, [resident], "{option}");
+        assert_eq!(resident_before(&place.path("run"), "random-read"), [4], "{option}");
+        fs::remove_dir_all(place.path("run")).expect("it is ours");
+    }
+}
+
+/// How many pages were in memory before each replicate of a benchmark.
+fn resident_before(run: &Path, benchmark: &str) -> Vec<u64> {
+    let run = Run::read(run).expect("it was made");
+    let is_own =
+        |replicate: &&Replicate| run.manifest.cells[replicate.cell as usize].benchmark == benchmark;
+    let replicates = run.lines.iter().filter_map(|line| {
+        if let Line::Replicate(replicate) = line { Some(replicate.as_ref()) } else { None }
+    });
+    replicates.filter(is_own).filter_map(|one| one.evidence.resident_before).collect()
 }
 
 #[test]

@@ -48,6 +48,40 @@ fn the_model_of_a_cache_is_computed_without_measuring() {
 }
 
 #[test]
+fn all_papers_are_taken_from_earlier_runs_or_said_to_be_missing() {
+    let name = "all_papers_are_taken_from_earlier_runs_or_said_to_be_missing";
+    let Some(place) = Place::as_root(name) else { return };
+    let arguments = "reproduce memory-rich-microbenchmarks/table-2 --blocks 4";
+    let out = "--out all/memory-rich-microbenchmarks";
+    place.run(&format!("{arguments} {out}")).assert_code(0);
+    let all = place.finish(place.fsprism("reproduce --all --run all"));
+    let stdout = &all.assert_code(1).stdout;
+    for part in [
+        "\nmemory-rich-microbenchmarks: ",
+        "\nrocket-science: not reproduced: ",
+        "the first read after a write is slower",
+        "\nAll papers: ",
+    ] {
+        assert!(stdout.contains(part), "{part}\n{stdout}");
+    }
+    let refused = place.finish(place.fsprism("reproduce --all --run nowhere"));
+    refused.assert_refused(&["nowhere is no directory", "fsprism reproduce --all"]);
+    let refused = place.finish(place.fsprism("reproduce --all --size 1m"));
+    refused.assert_refused(&["--size is for bonnie-anova"]);
+}
+
+#[test]
+fn a_survey_is_counted_without_measuring() {
+    let place = Place::new();
+    let counted = place.fsprism("reproduce rocket-science/table-1 --format json");
+    let survey = place.finish(counted).assert_code(0).document();
+    assert_eq!(survey["sum"]["papers_1999_to_2007"], 364);
+    assert_eq!(survey["findings"].as_array().map(Vec::len), Some(5));
+    let refused = place.finish(place.fsprism("reproduce rocket-science/table-1 --blocks 2"));
+    refused.assert_refused(&["computed from the paper's numbers", "leave out --blocks"]);
+}
+
+#[test]
 fn figure_8_has_the_tests_of_bonnie_plus_plus_in_files_a_second() {
     let name = "figure_8_has_the_tests_of_bonnie_plus_plus_in_files_a_second";
     let Some(place) = Place::as_root(name) else { return };

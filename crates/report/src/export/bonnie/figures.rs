@@ -93,7 +93,8 @@ impl<'a> Figures<'a> {
             SuiteOptions::SpriteLfs(_)
             | SuiteOptions::ArrayWalk(_)
             | SuiteOptions::Pollution(_)
-            | SuiteOptions::Applications(_) => return None,
+            | SuiteOptions::Applications(_)
+            | SuiteOptions::JobFile(_) => return None,
         };
         let gathered = gather(run);
         let row = |label: &'a str, options: &ProgramOptions| {

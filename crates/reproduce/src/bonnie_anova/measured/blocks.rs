@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use record::StandardMetric;
 use serde::Serialize;
 use stats::design::{Analysis, ModelChoice, Options, TableBuilder, analyse};
-use stats::{Sample, interval};
 
 use super::{Clock, LEVEL};
 use crate::bonnie_anova::published::ACTIONS;
 use crate::bonnie_anova::tables::FACTORS;
 use crate::gathered::Gathered;
+use crate::hypothesis::Number;
 
 /// The phases of Bonnie that the paper calls actions, in its order.
 const PHASES: [&str; 5] = ["char-output", "block-output", "rewrite", "char-input", "block-input"];
@@ -32,11 +32,10 @@ pub struct Estimate {
 
 impl Estimate {
     /// The mean of these values; `None` if there are none.
-    pub(super) fn from_values(values: Vec<f64>, level: f64) -> Option<Self> {
-        let sample = Sample::new(values).ok()?;
-        let interval = interval::mean_interval(&sample, level).ok();
-        let (low, high) = (interval.map(|one| one.low), interval.map(|one| one.high));
-        Some(Self { mean: sample.mean(), low, high })
+    pub(super) fn from_values(values: &[f64], level: f64) -> Option<Self> {
+        let found = Number::mean(values, level)?;
+        let (low, high) = found.interval.unzip();
+        Some(Self { mean: found.value, low, high })
     }
 }
 
@@ -89,7 +88,8 @@ impl Observed {
     /// The mean rate of a cell.
     pub(super) fn rate(&self, file_system: &str, action: &'static str) -> Option<Estimate> {
         let rates = self.rates.get(&(file_system.to_owned(), action))?;
-        Estimate::from_values(rates.values().copied().collect(), LEVEL)
+        let rates: Vec<f64> = rates.values().copied().collect();
+        Estimate::from_values(&rates, LEVEL)
     }
 
     /// The blocks that contain every action on each of these file systems.
@@ -151,7 +151,8 @@ impl Blocks {
         level: f64,
         of: impl Fn(&Analysis) -> Option<f64>,
     ) -> Option<Estimate> {
-        Estimate::from_values(self.0.iter().filter_map(of).collect(), level)
+        let values: Vec<f64> = self.0.iter().filter_map(of).collect();
+        Estimate::from_values(&values, level)
     }
 
     /// The levels of a factor.

@@ -98,7 +98,7 @@ pub(super) fn latency_slices(gathered: &Gathered<'_>) -> Vec<LatencySlice> {
 }
 
 /// Operations by log2 of their latency, over all slices.
-fn total(timeline: &TimelineRecord) -> BTreeMap<u8, u64> {
+pub(super) fn total(timeline: &TimelineRecord) -> BTreeMap<u8, u64> {
     let mut sum = BTreeMap::new();
     for (log2, count) in timeline.slices.iter().flatten() {
         *sum.entry(*log2).or_insert(0) += count;
@@ -126,20 +126,28 @@ fn mean_percent(histograms: &[BTreeMap<u8, u64>]) -> Vec<(u8, f64)> {
     sums.into_iter().map(|(log2, sum)| (log2, sum / histograms.len() as f64)).collect()
 }
 
-fn end_s(replicate: &Replicate) -> f64 {
+pub(super) fn end_s(replicate: &Replicate) -> f64 {
     let timeline = replicate.timeline.as_ref();
     timeline.map_or(0.0, |one| one.slices.len() as f64 * one.slice_ns as f64 / 1e9)
 }
 
+/// When the last whole slice ends: the end of the run cuts the one after it short.
+pub(super) fn whole_s(replicate: &Replicate) -> f64 {
+    let timeline = replicate.timeline.as_ref();
+    timeline.map_or(0.0, |one| whole_slices(one).len() as f64 * one.slice_ns as f64 / 1e9)
+}
+
+fn whole_slices(timeline: &TimelineRecord) -> &[Vec<(u8, u64)>] {
+    timeline.slices.split_last().map_or(&[], |(_, whole)| whole)
+}
+
 /// Operations per second between two moments; `None` if the replicate covers at most half of that
 /// time.
-fn rate_between(replicate: &Replicate, from_s: f64, to_s: f64) -> Option<f64> {
+pub(super) fn rate_between(replicate: &Replicate, from_s: f64, to_s: f64) -> Option<f64> {
     let timeline = replicate.timeline.as_ref()?;
     let slice_s = timeline.slice_ns as f64 / 1e9;
-    // The end of the run cuts the last slice short.
-    let whole = timeline.slices.len().saturating_sub(1);
     let (mut operations, mut covered_s) = (0.0, 0.0);
-    for (index, slice) in timeline.slices[..whole].iter().enumerate() {
+    for (index, slice) in whole_slices(timeline).iter().enumerate() {
         let (start_s, end_s) = (index as f64 * slice_s, (index + 1) as f64 * slice_s);
         let overlap_s = (end_s.min(to_s) - start_s.max(from_s)).max(0.0);
         let count: u64 = slice.iter().map(|(_, count)| count).sum();

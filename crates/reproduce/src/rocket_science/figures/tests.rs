@@ -1,38 +1,14 @@
 //! Figures of a few handmade replicates.
 
-use record::{Better, CacheState, CurvePoint, Dimension, MetricDefinition, StandardMetric};
+use record::{Better, MetricDefinition, StandardMetric};
 
+use super::super::simulated;
 use super::*;
 
 const MIB: f64 = 1048576.0;
 
 fn cell(benchmark: &str, metric: MetricDefinition, size: Option<f64>) -> Cell {
-    let curve = size.map(|value| CurvePoint {
-        curve: benchmark.to_owned(),
-        title: benchmark.to_owned(),
-        axis: "file size".to_owned(),
-        unit: "bytes".to_owned(),
-        value,
-        family: None,
-    });
-    Cell {
-        target: "ext2".to_owned(),
-        suite: "rocket-science".to_owned(),
-        benchmark: benchmark.to_owned(),
-        title: benchmark.to_owned(),
-        dimension: Dimension::Caching,
-        exercises: Vec::new(),
-        parameters: BTreeMap::new(),
-        cache_state: CacheState::Any,
-        metrics: vec![metric],
-        baseline: None,
-        working_set_bytes: None,
-        curve,
-        floor: None,
-        rank: 0,
-        least: None,
-        sequence: None,
-    }
+    simulated::cell("ext2", benchmark, metric, size)
 }
 
 /// A replicate whose slices of one second contain these latencies.

@@ -8,10 +8,12 @@
 //! buffer is as large as the C library makes it: what `st_blksize` says.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::classic::calls;
 
 /// The smallest buffer, in case a file system prefers less.
 const BUFFER_MIN: usize = 512;
@@ -110,7 +112,7 @@ impl CharacterWriter {
 
     fn flush(&mut self) -> io::Result<()> {
         let filled = self.next.swap(0, Ordering::Relaxed);
-        self.file.write_all(&self.buffer[..filled])
+        calls::write_all(&self.file, &self.buffer[..filled])
     }
 
     /// Writes out everything and gives the file back.
@@ -174,7 +176,7 @@ impl CharacterSource {
         if self.error.is_some() {
             return 0;
         }
-        let read = match self.file.read(buffer) {
+        let read = match calls::read(&self.file, buffer) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             read => read,
         };

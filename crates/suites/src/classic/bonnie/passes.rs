@@ -6,7 +6,7 @@
 
 use std::fs::{self, File};
 use std::hint;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -19,6 +19,7 @@ use super::characters::{CharacterReader, CharacterWriter};
 use super::phases::Phase;
 use super::seeks;
 use super::timed::{TimeTaken, timed};
+use crate::classic::calls;
 use crate::classic::phase_evidence::{PageCounts, PhaseEvidence};
 use crate::experiment::Site;
 use crate::failure::failed;
@@ -112,13 +113,13 @@ impl Passes<'_> {
     }
 
     fn block_output(&self) -> io::Result<((), TimeTaken)> {
-        let mut file = self.create()?;
+        let file = self.create()?;
         let (mut buffer, mut word) = (self.chunk(), 0);
         let chunk = buffer.bytes_mut();
         timed(self.site.clock, || {
             for _ in 0..self.blocks() {
                 dirty(chunk, &mut word);
-                file.write_all(chunk)?;
+                calls::write_all(&file, chunk)?;
                 if !self.goes_on() {
                     break;
                 }
@@ -135,10 +136,10 @@ impl Passes<'_> {
         file.rewind()?;
         timed(self.site.clock, || {
             for _ in 0..self.blocks() {
-                file.read_exact(chunk)?;
+                calls::read_exact(&file, chunk)?;
                 dirty(chunk, &mut word);
                 file.seek(SeekFrom::Current(back))?;
-                file.write_all(chunk)?;
+                calls::write_all(&file, chunk)?;
                 if !self.goes_on() {
                     break;
                 }
@@ -171,7 +172,7 @@ impl Passes<'_> {
         file.rewind()?;
         timed(self.site.clock, || {
             for _ in 0..self.blocks() {
-                file.read_exact(chunk)?;
+                calls::read_exact(&file, chunk)?;
                 hint::black_box(&*chunk);
                 if !self.goes_on() {
                     break;

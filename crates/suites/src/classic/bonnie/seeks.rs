@@ -1,12 +1,12 @@
 //! Random seeks: threads that each open the file themselves and draw tickets from one pipe, so that
 //! the next seek is always waiting.
 //!
-//! Bonnie forks processes; these are threads, but they too share only the pipe. Tickets are those
-//! of Bonnie++ 2.00a: each names a block chosen beforehand, and whether it is changed and written
-//! back.
+//! Bonnie forks processes; these are threads, but they too share only the pipe, and each has its
+//! own table of file descriptors. Tickets are those of Bonnie++ 2.00a: each names a block that was
+//! chosen beforehand, and whether it is changed and written back.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Barrier;
 use std::thread;
@@ -14,11 +14,12 @@ use std::thread;
 use measure::{Clock, SystemClock, thread_processor_ns};
 use rand::{Rng, RngExt};
 use record::BonnieOptions;
-use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
 use rustix::pipe::{PipeFlags, pipe_with};
 use workload::AlignedBuffer;
 
 use super::timed::TimeTaken;
+use crate::classic::calls;
 
 /// One in this many seeks writes its block back.
 pub(super) const UPDATE_EVERY: u32 = 10;
@@ -52,12 +53,18 @@ pub(super) fn seek(
     goes_on: &(dyn Fn() -> bool + Sync),
 ) -> io::Result<TimeTaken> {
     let (out, into) = pipe_with(PipeFlags::CLOEXEC)?;
+    let written_to = into.as_raw_fd();
     // All threads wait for a ticket before the first one is written.
     let ready = Barrier::new(options.seekers as usize + 1);
     let ends = std::iter::repeat_n(END, options.seekers as usize);
     let written: Vec<u8> = tickets.iter().copied().chain(ends).flat_map(u64::to_ne_bytes).collect();
     let reports: io::Result<Vec<Report>> = thread::scope(|scope| {
-        let seeker = || Seeker { path, options, clock, goes_on }.run(out.as_fd(), &ready);
+        // As in a process of its own. Only this thread writes tickets: once it has closed the pipe,
+        // they end.
+        let seeker = || {
+            let run = |own| Seeker { path, options, clock, goes_on }.run(own, out.as_fd(), &ready);
+            system_calls::on_own_descriptors(Some(written_to), run)
+        };
         let threads: Vec<_> = (0..options.seekers).map(|_| scope.spawn(seeker)).collect();
         ready.wait();
         File::from(into).write_all(&written)?;
@@ -81,8 +88,14 @@ struct Seeker<'a> {
 }
 
 impl Seeker<'_> {
-    fn run(&self, tickets: BorrowedFd<'_>, ready: &Barrier) -> io::Result<Report> {
-        let opened = File::options().read(true).write(true).open(self.path);
+    fn run(
+        &self,
+        own: io::Result<()>,
+        tickets: BorrowedFd<'_>,
+        ready: &Barrier,
+    ) -> io::Result<Report> {
+        let open = || File::options().read(true).write(true).open(self.path);
+        let opened = own.and_then(|()| open());
         ready.wait();
         let mut buffer = AlignedBuffer::new(self.chunk());
         let mut ticket = next(tickets)?;
@@ -114,12 +127,12 @@ impl Seeker<'_> {
         let (block, changes) = (ticket >> 1, ticket & 1 == 1);
         let at = SeekFrom::Start(block * self.options.chunk_bytes);
         file.seek(at)?;
-        file.read_exact(buffer)?;
+        calls::read_exact(file, buffer)?;
         if changes {
             let place = usize::try_from(block).unwrap_or(0) % buffer.len();
             buffer[place] = buffer[place].wrapping_sub(1);
             file.seek(at)?;
-            file.write_all(buffer)?;
+            calls::write_all(file, buffer)?;
         }
         Ok(())
     }

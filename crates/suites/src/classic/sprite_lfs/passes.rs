@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::hint;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom};
 use std::mem;
 use std::thread;
 use std::time::Duration;
@@ -17,6 +17,7 @@ use runner::Failure;
 use workload::AlignedBuffer;
 
 use super::phases::{BLOCK_BYTES, Phase, offset};
+use crate::classic::calls;
 use crate::classic::phase_evidence::{PageCounts, PhaseEvidence};
 use crate::classic::processor_counts::{PhaseCounters, PhaseCounts};
 use crate::experiment::Site;
@@ -169,12 +170,12 @@ impl Pass<'_> {
                 }
             }
             if self.writes {
-                file.write_all(buffer)?;
+                calls::write_all(file, buffer)?;
                 if let Some(pause) = self.pause {
                     thread::sleep(pause);
                 }
             } else {
-                file.read_exact(buffer)?;
+                calls::read_exact(file, buffer)?;
             }
             if number % LOOK_EVERY == LOOK_EVERY - 1
                 && let Err(stopped) = go_on()

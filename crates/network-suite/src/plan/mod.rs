@@ -1,15 +1,20 @@
 //! The plan of a run: what it measures.
 
+mod refusal;
+
 use std::fmt;
 use std::str::FromStr;
 
 use file_system::FileSystem;
-use lab::rig::Shape;
+use lab::rig::{DiskSpeed, Shape};
 use network_guest::content::Content;
 use network_guest::task::Task;
-use network_guest::{CachePlace, Version};
+use network_guest::{CachePlace, CullLimits, FreePercents, Version};
 
+use crate::kernel_counts::KernelCounts;
 use crate::state::NetworkState;
+
+pub use refusal::PlanRefusal;
 
 /// What a run measures.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +35,12 @@ pub struct Plan {
     pub content: Content,
     /// Size of the caches' disk in bytes; `None` for as much as they need.
     pub cache_bytes: Option<u64>,
+    /// How fast the caches' disks are.
+    pub cache_disk: DiskSpeed,
+    /// When caches are culled.
+    pub limits: CullLimits,
+    /// What the clients' kernel counts.
+    pub counts: KernelCounts,
     /// The user's own mount that everything is measured on; `None` for guests.
     pub mount: Option<OnMount>,
 }
@@ -45,48 +56,6 @@ pub struct OnMount {
     pub options: String,
     /// The states that cannot be reached on it, and why.
     pub lacks: Vec<(NetworkState, &'static str)>,
-}
-
-/// Why a plan is refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanRefusal {
-    /// A list is empty.
-    #[error("{0} is empty: leave it out, or give it a value")]
-    Nothing(&'static str),
-    /// A file system that a cache cannot be on.
-    #[error("--cache-fs {0:?}: a cache must lie on a file system on a disk, such as ext4 or xfs")]
-    Cache(String),
-    /// The files are larger than guests can be.
-    #[error(
-        "the files add up to {bytes} bytes, but at most {most} are possible: \
-         choose a smaller --file or \
-        --tree"
-    )]
-    TooLarge {
-        /// Bytes of all files.
-        bytes: u64,
-        /// The most.
-        most: u64,
-    },
-    /// A cache has room for everything, so that nothing would be culled.
-    #[error(
-        "cull needs a tree that its cache cannot hold, but the cache's disk has {disk_bytes} bytes \
-         and the tree {tree_bytes}: choose a larger --tree, a smaller --cache-size, or --cache-fs \
-         ext4"
-    )]
-    CacheHoldsAll {
-        /// Bytes of the disk.
-        disk_bytes: u64,
-        /// Bytes of the tree.
-        tree_bytes: u64,
-    },
-    /// More directories than files, or too many files.
-    #[error(
-        "--tree takes 1 to 100000 files, and at least one directory but no more directories \
-             than files"
-    )]
-    Tree,
 }
 
 /// What is done with the files.
@@ -184,6 +153,11 @@ impl NetworkBenchmark {
         }
     }
 
+    /// Whether a cache is timed while it serves this.
+    pub(crate) fn times_cache(self, counts: KernelCounts) -> bool {
+        counts.times && self == Self::Tree
+    }
+
     /// How many clients do it at the same time.
     #[must_use]
     pub fn clients(self) -> usize {
@@ -226,7 +200,7 @@ impl NetworkBenchmark {
     /// Where its cache is. If the cache is too small for the tree, its inodes have room for the
     /// attributes that it keeps for each file: it may lack blocks for them, which would stop the
     /// cache.
-    pub(crate) fn cache_place(self, file_system: &str) -> CachePlace {
+    pub(crate) fn cache_place(self, file_system: &str, limits: CullLimits) -> CachePlace {
         let row = FileSystem::named(file_system).map(FileSystem::row);
         let is_extended = row.and_then(|row| row.mkfs.as_ref()?.extended.as_ref()).is_some();
         let (disk, mkfs) = match self {
@@ -240,7 +214,7 @@ impl NetworkBenchmark {
             | Self::Rewrite
             | Self::Coherence => (0, Vec::new()),
         };
-        CachePlace { file_system: file_system.to_owned(), disk, mkfs }
+        CachePlace { file_system: file_system.to_owned(), disk, mkfs, limits, is_timed: false }
     }
 
     /// Why it does not apply to a state, if so.
@@ -322,6 +296,12 @@ impl Plan {
         let tree = self.content.tree;
         if tree.directories == 0 || tree.directories > tree.files || tree.files > FILES_MAX {
             return Err(PlanRefusal::Tree);
+        }
+        for (letter, percents) in [('b', self.limits.blocks), ('f', self.limits.files)] {
+            let FreePercents { run, cull, stop } = percents;
+            if !percents.is_valid() {
+                return Err(PlanRefusal::Limits { letter, stop, cull, run });
+            }
         }
         let bytes = self.content.bytes();
         if bytes > BYTES_MAX {
@@ -427,6 +407,9 @@ pub(crate) mod tests {
             runs: 2,
             content: Content { file_bytes: 1 << 20, tree, seed: 1 },
             cache_bytes: None,
+            cache_disk: DiskSpeed::default(),
+            limits: CullLimits::default(),
+            counts: KernelCounts::default(),
             mount: None,
         }
     }
@@ -470,6 +453,13 @@ pub(crate) mod tests {
         let small = Plan { benchmarks, ..plan() };
         assert!(refusal(small.clone()).contains("cull"));
         Plan { cache_bytes: Some(100 << 10), ..small }.check().unwrap();
+        let blocks = FreePercents { run: 7, ..FreePercents::default() };
+        let limits = CullLimits { blocks, ..CullLimits::default() };
+        let said = refusal(Plan { limits, ..plan() });
+        assert!(
+            said.contains("0 <= bstop < bcull < brun < 100, but these are 3, 7 and 7"),
+            "{said}"
+        );
         let mut flat = plan();
         flat.content.tree.directories = 0;
         assert!(refusal(flat).contains("--tree"));

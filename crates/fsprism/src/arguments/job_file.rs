@@ -1,0 +1,49 @@
+//! Options of the suite that executes job files of fio.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use record::{JobFileOptions, RecordedSetting, SuiteOptions};
+use suites::{NoSuite, OwnOptions, Suite, job_file};
+
+/// The job file, and what of it is executed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of fio")]
+pub(crate) struct JobFileArguments {
+    /// The job file; by default, two small jobs. `fsprism run FILE.fio` is the same
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    job_file: Option<PathBuf>,
+    /// Execute only this job of the file; may be given several times
+    #[arg(long, value_name = "NAME", conflicts_with = "resume", requires = "job_file")]
+    section: Vec<String>,
+    /// How many seconds each job lasts, whatever the file says
+    #[arg(long, value_name = "SECONDS", conflicts_with = "resume",
+        value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    runtime: Option<u32>,
+}
+
+impl OwnOptions for JobFileArguments {
+    fn shape(self, suite: Suite, _targets: &[String]) -> Result<Suite, NoSuite> {
+        let mut options = match &self.job_file {
+            Some(path) => job_file::read(path, &self.section)?,
+            None => job_file::declared(),
+        };
+        if let Some(seconds) = self.runtime {
+            lasting(&mut options, seconds);
+        }
+        Ok(suite.with_classic(Some(&SuiteOptions::JobFile(options)))?)
+    }
+}
+
+/// Jobs that last so long.
+fn lasting(options: &mut JobFileOptions, seconds: u32) {
+    let setting = |name: &str, value: Option<String>| RecordedSetting {
+        name: name.to_owned(),
+        value,
+        line: None,
+    };
+    for job in &mut options.jobs {
+        job.settings.push(setting("runtime", Some(seconds.to_string())));
+        job.settings.push(setting("time_based", None));
+    }
+}

@@ -1,0 +1,112 @@
+//! Job files of fio: on targets, with intervals, and as fio does them.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::cells::{cells, median};
+use crate::place::Place;
+
+const JOBS: &str = "\
+[global]
+size=2m
+bs=4k
+
+[reads]
+rw=randread
+
+[mix]
+stonewall
+rw=randrw
+rwmixread=70
+numjobs=2
+";
+
+#[test]
+fn each_job_is_measured_on_each_target_in_the_state_that_it_makes() {
+    let Some(place) = Place::as_root("each_job_is_measured_on_each_target_in_the_state_it_makes")
+    else {
+        return;
+    };
+    fs::write(place.path("jobs.fio"), JOBS).expect("the place is ours");
+    let run = "run jobs.fio ext4:size=64m tmpfs --blocks 2 --on-busy measure --format json \
+               --out run";
+    let document = place.run(run).assert_code(0).document();
+    let options = &document["run"]["classic"];
+    assert_eq!(options["benchmark"], "job-file");
+    let lines: Vec<_> = JOBS.lines().map(Value::from).collect();
+    assert_eq!(options["lines"], Value::from(lines));
+    let all = cells(&document);
+    assert_eq!(all.len(), 4);
+    for cell in all {
+        let is_mixed = cell["benchmark"] == "mix";
+        let names: &[&str] = match is_mixed {
+            true => &["read_throughput", "write_throughput", "read_latency_p99"],
+            false => &["throughput", "bandwidth", "latency", "latency_p50"],
+        };
+        for name in names {
+            assert!(median(cell, name) > 0.0, "{name}: {cell}");
+        }
+    }
+    let journal = fs::read_to_string(place.path("run/cells.jsonl")).expect("a journal");
+    let reads_of_ext4 = journal.lines().filter_map(|line| {
+        let entry: Value = serde_json::from_str(line).ok()?;
+        let evidence = entry.get("evidence")?.clone();
+        (evidence["pages"] == 512).then_some(evidence)
+    });
+    // Dropped when the file is opened: what tmpfs keeps, a device has to give back.
+    let dropped = reads_of_ext4.filter(|evidence| evidence["resident_before"] == 0).count();
+    assert!(dropped >= 2, "{dropped} replicates began with nothing in memory");
+}
+
+#[test]
+fn what_cannot_run_on_targets_is_refused_before_anything_is_made() {
+    let place = Place::new();
+    let refused = |text: &str, words: &[&str]| {
+        fs::write(place.path("job.fio"), text).expect("the place is ours");
+        place.run("run job.fio .").assert_refused(words);
+    };
+    refused("[a]\nrw=read\n", &["job a", "no size", "give size="]);
+    refused("[a]\nfilename=/dev/sda\nsize=1m\n", &["/dev/sda", "`fsprism fio`"]);
+    refused("[a]\nsize=1m\nexec_prerun=true\n", &["job.fio, line 3", "exec_prerun", "instead"]);
+    refused("[a]\nsize=1m\nioengine=rdma\n", &["ioengine=rdma", "not supported"]);
+    refused("[a]\nsize=1m\nblocksise=4k\n", &["line 3", "blocksize"]);
+    place.run("run nothing.fio .").assert_refused(&["nothing.fio"]);
+    place.run("run fio . --section a").assert_refused(&["--job-file"]);
+}
+
+#[test]
+fn fio_jobs_end_as_fio_ends_them() {
+    let place = Place::new();
+    let job = format!("fio --name=a --size=64k --directory={}", place.path("").display());
+    let run = |arguments: &str| place.finish(place.fsprism(arguments));
+    let outcome = run(&format!("{job} --rw=write --output-format=json"));
+    outcome.assert_code(0);
+    let document: Value = serde_json::from_str(&outcome.stdout).expect("nothing but JSON");
+    assert_eq!(document["jobs"][0]["write"]["total_ios"], 16);
+    assert_eq!(document["fio version"], "fio-3.33");
+    // Blocks that were changed are found.
+    let verified = format!("{job} --verify=crc32c --verify_state_save=0");
+    run(&format!("{verified} --rw=write")).assert_code(0);
+    let file = place.path("a.0.0");
+    let mut bytes = fs::read(&file).expect("the job made it");
+    bytes[20_000] ^= 1;
+    fs::write(&file, bytes).expect("the place is ours");
+    let outcome = run(&format!("{verified} --rw=read --output-format=json"));
+    outcome.assert_code(1);
+    let document: Value = serde_json::from_str(&outcome.stdout).expect("nothing but JSON");
+    assert_eq!(document["jobs"][0]["error"], 84);
+    fs::remove_file(&file).expect("it is there");
+    // What is wrong is said in one line, and nothing is made.
+    for (options, word) in [
+        ("--rw=write --readonly", "--readonly"),
+        ("--bs=1m", "smaller than the smallest block"),
+        ("--client=host", "--client is not supported"),
+        ("--rw=writ", "none of read, write"),
+    ] {
+        let outcome = run(&format!("{job} {options}"));
+        outcome.assert_code(1);
+        assert!(outcome.stderr.contains(word), "{options}: {}", outcome.stderr);
+        assert!(!file.exists(), "{options}");
+    }
+}

@@ -1,0 +1,189 @@
+//! The open files of a job, as the chooser of offsets sees them.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+
+use job_offsets::{FileTable, Openness};
+use measure::{Clock, SystemClock};
+use rustix::fd::{AsRawFd, RawFd};
+
+use super::open::Opening;
+use super::{FileError, JobFile};
+use crate::engines::ByName;
+use crate::plan::StatCall;
+
+/// Files that are opened when their turn comes, and closed when no operation uses them.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) files: Vec<JobFile>,
+    opening: Opening,
+    open: usize,
+    most_open: usize,
+    by_name: Option<ByName>,
+    clock: SystemClock,
+    /// Why a file could not be opened or closed.
+    pub(crate) error: Option<FileError>,
+    /// Files that have been opened and closed since somebody looked.
+    pub(crate) changes: Vec<Change>,
+    /// What operations by name took, in nanoseconds.
+    pub(crate) timed_ns: Vec<u64>,
+}
+
+/// What has happened to a file of this number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// It has been opened.
+    Opened(usize),
+    /// It has been closed.
+    Closed(usize),
+}
+
+impl Table {
+    pub(crate) fn new(
+        files: Vec<JobFile>,
+        opening: Opening,
+        most_open: Option<u32>,
+        by_name: Option<ByName>,
+        clock: SystemClock,
+    ) -> Self {
+        let most_open = most_open.map_or(files.len(), |most| (most as usize).min(files.len()));
+        Self {
+            files,
+            opening,
+            open: 0,
+            most_open,
+            by_name,
+            clock,
+            error: None,
+            changes: Vec::new(),
+            timed_ns: Vec::new(),
+        }
+    }
+
+    /// How many are open.
+    pub(crate) fn open_count(&self) -> u32 {
+        u32::try_from(self.open).unwrap_or(u32::MAX)
+    }
+
+    /// An operation uses a file.
+    pub(crate) fn take(&mut self, file: usize) {
+        self.files[file].users += 1;
+    }
+
+    /// An operation no longer uses a file.
+    pub(crate) fn release(&mut self, file: usize) {
+        let own = &mut self.files[file];
+        own.users -= 1;
+        if own.users == 0 {
+            self.close_now(file);
+        }
+    }
+
+    fn close_now(&mut self, file: usize) {
+        self.open -= 1;
+        self.changes.push(Change::Closed(file));
+        if let Err(error) = self.opening.close(&mut self.files[file]) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    /// Closes all that are open and unused.
+    pub(crate) fn close_all(&mut self) {
+        for file in 0..self.files.len() {
+            self.close(file);
+        }
+    }
+
+    /// Opens all files, and answers their descriptors.
+    pub(crate) fn open_all(&mut self) -> Result<Vec<RawFd>, FileError> {
+        (0..self.files.len())
+            .map(|file| {
+                self.open_file(file)?;
+                self.open += 1;
+                let open = self.files[file].descriptor();
+                Ok(open.map_or(-1, |open| open.as_raw_fd()))
+            })
+            .collect()
+    }
+
+    fn open_file(&mut self, file: usize) -> Result<(), FileError> {
+        let own = &mut self.files[file];
+        let Some(by_name) = self.by_name else { return self.opening.open(own) };
+        let started = self.clock.start();
+        let done = act(by_name, own);
+        let ended = self.clock.end();
+        let created = done?;
+        self.timed_ns.push(self.clock.nanos(ended.saturating_sub(started)));
+        Opening::open_by_name(own, created);
+        Ok(())
+    }
+}
+
+/// Does to a file what its engine does.
+fn act(by_name: ByName, file: &JobFile) -> Result<Option<rustix::fd::OwnedFd>, FileError> {
+    let path = &file.path;
+    let wrong = |what| move |source: io::Error| FileError::new(path, what, source);
+    match by_name {
+        ByName::Create => {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false).mode(0o600);
+            options.open(path).map(|made| Some(made.into())).map_err(wrong("open"))
+        }
+        ByName::Stat(StatCall::Stat) => {
+            rustix::fs::stat(path).map(|_| None).map_err(|error| wrong("stat")(error.into()))
+        }
+        ByName::Stat(StatCall::Lstat) => {
+            rustix::fs::lstat(path).map(|_| None).map_err(|error| wrong("lstat")(error.into()))
+        }
+        ByName::Stat(StatCall::Statx) => {
+            use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+            let asked = fs::canonicalize(path)
+                .and_then(|path| Ok(statx(CWD, path, AtFlags::empty(), StatxFlags::ALL)?));
+            asked.map(|_| None).map_err(wrong("statx"))
+        }
+        ByName::Delete => fs::remove_file(path).map(|()| None).map_err(wrong("unlink")),
+    }
+}
+
+impl FileTable for Table {
+    fn openness(&self, file: usize) -> Openness {
+        let file = &self.files[file];
+        match (file.is_open(), file.is_closing) {
+            (false, _) => Openness::Closed,
+            (true, false) => Openness::Open,
+            (true, true) => Openness::Closing,
+        }
+    }
+
+    fn open(&mut self, file: usize) -> job_offsets::Opening {
+        if self.files[file].is_closing {
+            self.files[file].is_closing = false;
+            self.files[file].users += 1;
+            return job_offsets::Opening::Opened;
+        }
+        if self.open >= self.most_open {
+            return job_offsets::Opening::TooManyOpen;
+        }
+        match self.open_file(file) {
+            Ok(()) => {
+                self.open += 1;
+                self.changes.push(Change::Opened(file));
+                job_offsets::Opening::Opened
+            }
+            Err(error) => {
+                self.error.get_or_insert(error);
+                job_offsets::Opening::Failed
+            }
+        }
+    }
+
+    fn close(&mut self, file: usize) {
+        let own = &mut self.files[file];
+        if !own.is_open() || own.is_closing {
+            return;
+        }
+        own.is_closing = true;
+        self.release(file);
+    }
+}

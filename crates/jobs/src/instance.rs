@@ -1,0 +1,47 @@
+//! The jobs that plans are for: as many as `numjobs` says, in groups.
+
+use std::sync::Arc;
+
+use job_offsets::clone_index;
+
+use crate::control::JobControl;
+use crate::plan::JobPlan;
+
+/// One of the jobs that a plan is for.
+#[derive(Debug)]
+pub struct JobInstance<'a> {
+    /// Its plan.
+    pub plan: &'a JobPlan,
+    /// Which of the jobs of its plan it is: 0 for the first; fio counts the others downwards.
+    pub number: u32,
+    /// How many jobs there are up to it, from 1.
+    pub thread_number: u32,
+    /// Its group.
+    pub group: u32,
+    /// What it shows and is told.
+    pub control: Arc<JobControl>,
+}
+
+/// The jobs that plans are for.
+#[must_use]
+pub fn instances(plans: &[JobPlan]) -> Vec<JobInstance<'_>> {
+    let mut all: Vec<JobInstance<'_>> = Vec::new();
+    let mut group = 0;
+    for plan in plans {
+        let begins = plan.schedule.stonewall || plan.schedule.new_group;
+        if begins && all.last().is_some_and(|job| job.group == group) {
+            group += 1;
+        }
+        for nth in 0..plan.process.jobs {
+            let number = clone_index(u64::from(nth), u64::from(plan.process.jobs));
+            all.push(JobInstance {
+                plan,
+                number: u32::try_from(number).unwrap_or(u32::MAX),
+                thread_number: u32::try_from(all.len() + 1).unwrap_or(u32::MAX),
+                group,
+                control: Arc::new(JobControl::default()),
+            });
+        }
+    }
+    all
+}
