@@ -374,7 +374,7 @@ pub const OPTIONS: &[FioOption] = &[
     of_engines("nonvectored", Kind::Numbers(-1, 1), &["io_uring"]),
     of_engines("force_async", INT, &["io_uring"]),
     of_engines("thp", INT, &["mmap"]),
-    of_engines("stat_type", Kind::Choice(&["stat", "lstat", "statx"]), &["filestat"]),
+    of_engines("stat_type", Kind::Choice(&["stat", "lstat", "statx"]), &["filestat", "dirstat"]),
 ];
 
 /// The option with this name or alias.

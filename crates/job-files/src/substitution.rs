@@ -5,11 +5,14 @@ use std::{env, io, thread};
 
 use crate::expression;
 
+/// A keyword, and what asks for its value.
+type Keyword = (&'static str, fn() -> io::Result<u64>);
+
 /// What variables and keywords are replaced by.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings {
     variable: fn(&str) -> Option<String>,
-    keywords: [(&'static str, fn() -> io::Result<u64>); 3],
+    keywords: [Keyword; 3],
 }
 
 impl Surroundings {

@@ -141,9 +141,13 @@ pub(crate) fn engine(
         EngineChoice::Null => Box::new(null::Later::default()),
         EngineChoice::Falloc => Box::new(space::Allocate),
         EngineChoice::Ftruncate => Box::new(space::Truncate),
-        EngineChoice::FileCreate => Box::new(by_name::ByName::Create),
-        EngineChoice::FileStat => Box::new(by_name::ByName::Stat(options.stat)),
-        EngineChoice::FileDelete => Box::new(by_name::ByName::Delete),
+        EngineChoice::FileCreate
+        | EngineChoice::FileStat
+        | EngineChoice::FileDelete
+        | EngineChoice::FileRename
+        | EngineChoice::DirCreate
+        | EngineChoice::DirStat
+        | EngineChoice::DirDelete => Box::new(ByName::of(plan).expect("these engines are by name")),
         EngineChoice::Splice => Box::new(splice::Splice::new().map_err(|why| ("pipe", why))?),
         EngineChoice::PosixAio => Box::new(posix::Posix::new(depth)),
     })

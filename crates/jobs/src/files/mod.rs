@@ -1,11 +1,13 @@
 //! The files of one job: their names, how they are made, opened and closed.
 
+mod by_name;
 mod layout;
 mod names;
 mod open;
 mod setup;
 mod table;
 
+pub(crate) use by_name::remove;
 pub(crate) use layout::LayoutContent;
 pub use names::paths;
 pub(crate) use open::{Opening, open_to_size};

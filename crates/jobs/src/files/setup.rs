@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use job_offsets::{Amount, ExtentOptions, Extents, Generator, OffsetError, PresentFile};
 
+use super::by_name::make_directories;
 use super::layout::{LayoutContent, extend};
 use super::{FileError, FileKind, JobFile, open_to_size, paths};
 use crate::plan::JobPlan;
@@ -57,6 +58,9 @@ pub(crate) fn set_up(
             can_grow: file.kind == FileKind::Regular,
         });
     }
+    if plan.engine.needs_directories() {
+        make_directories(&files)?;
+    }
     let options = ExtentOptions { clone_index: u64::from(number), ..plan.offsets.extents.clone() };
     let extents = options.place(&present, sizes).map_err(SetUpError::Job)?;
     for (file, extent) in files.iter_mut().zip(&extents.files) {
@@ -80,8 +84,8 @@ fn make_parents(plan: &JobPlan, file: &JobFile) -> Result<(), FileError> {
 fn measure(plan: &JobPlan, file: &mut JobFile, count: u64) -> Result<(), FileError> {
     if plan.engine.needs_no_files() {
         file.kind = FileKind::Regular;
-        file.bytes =
-            if plan.engine.is_by_name() { Some(plan.offsets.block_bytes_min()) } else { None };
+        let is_made_by_it = plan.engine.is_by_name() && !plan.engine.needs_directories();
+        file.bytes = is_made_by_it.then(|| plan.offsets.block_bytes_min());
     } else {
         file.bytes = match file.kind {
             FileKind::Regular => match fs::metadata(&file.path) {

@@ -1,17 +1,15 @@
 //! The open files of a job, as the chooser of offsets sees them.
 
-use std::fs::{self, OpenOptions};
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 
 use job_offsets::{FileTable, Openness};
 use measure::{Clock, SystemClock};
 use rustix::fd::{AsRawFd, RawFd};
 
+use super::by_name::{act, other_name};
 use super::open::Opening;
 use super::{FileError, JobFile};
 use crate::engines::ByName;
-use crate::plan::StatCall;
 
 /// Files that are opened when their turn comes, and closed when no operation uses them.
 #[derive(Debug)]
@@ -110,39 +108,18 @@ impl Table {
     fn open_file(&mut self, file: usize) -> Result<(), FileError> {
         let own = &mut self.files[file];
         let Some(by_name) = self.by_name else { return self.opening.open(own) };
+        let is_renamed = by_name == ByName::Rename;
+        let other = if is_renamed { other_name(&own.path) } else { PathBuf::new() };
         let started = self.clock.start();
-        let done = act(by_name, own);
+        let done = act(by_name, &own.path, &other);
         let ended = self.clock.end();
         let created = done?;
+        if is_renamed {
+            own.path = other;
+        }
         self.timed_ns.push(self.clock.nanos(ended.saturating_sub(started)));
         Opening::open_by_name(own, created);
         Ok(())
-    }
-}
-
-/// Does to a file what its engine does.
-fn act(by_name: ByName, file: &JobFile) -> Result<Option<rustix::fd::OwnedFd>, FileError> {
-    let path = &file.path;
-    let wrong = |what| move |source: io::Error| FileError::new(path, what, source);
-    match by_name {
-        ByName::Create => {
-            let mut options = OpenOptions::new();
-            options.read(true).write(true).create(true).truncate(false).mode(0o600);
-            options.open(path).map(|made| Some(made.into())).map_err(wrong("open"))
-        }
-        ByName::Stat(StatCall::Stat) => {
-            rustix::fs::stat(path).map(|_| None).map_err(|error| wrong("stat")(error.into()))
-        }
-        ByName::Stat(StatCall::Lstat) => {
-            rustix::fs::lstat(path).map(|_| None).map_err(|error| wrong("lstat")(error.into()))
-        }
-        ByName::Stat(StatCall::Statx) => {
-            use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
-            let asked = fs::canonicalize(path)
-                .and_then(|path| Ok(statx(CWD, path, AtFlags::empty(), StatxFlags::ALL)?));
-            asked.map(|_| None).map_err(wrong("statx"))
-        }
-        ByName::Delete => fs::remove_file(path).map(|()| None).map_err(wrong("unlink")),
     }
 }
 

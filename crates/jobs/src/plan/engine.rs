@@ -37,11 +37,19 @@ pub enum EngineChoice {
     FileStat,
     /// They are removed.
     FileDelete,
+    /// They are renamed.
+    FileRename,
+    /// Directories are made.
+    DirCreate,
+    /// Their attributes are asked for.
+    DirStat,
+    /// They are removed.
+    DirDelete,
 }
 
 impl EngineChoice {
     /// All, with their names.
-    pub const ALL: [(&'static str, Self); 16] = [
+    pub const ALL: [(&'static str, Self); 20] = [
         ("sync", Self::Sync),
         ("psync", Self::Psync),
         ("vsync", Self::Vsync),
@@ -58,6 +66,10 @@ impl EngineChoice {
         ("filecreate", Self::FileCreate),
         ("filestat", Self::FileStat),
         ("filedelete", Self::FileDelete),
+        ("filerename", Self::FileRename),
+        ("dircreate", Self::DirCreate),
+        ("dirstat", Self::DirStat),
+        ("dirdelete", Self::DirDelete),
     ];
 
     /// Its name.
@@ -87,21 +99,39 @@ impl EngineChoice {
             | Self::Ftruncate
             | Self::FileCreate
             | Self::FileStat
-            | Self::FileDelete => true,
+            | Self::FileDelete
+            | Self::FileRename
+            | Self::DirCreate
+            | Self::DirStat
+            | Self::DirDelete => true,
             Self::Vsync | Self::Libaio | Self::PosixAio | Self::IoUring | Self::Null => false,
         }
     }
 
-    /// Whether its operations are on whole files by name.
+    /// Whether its operations are on whole files or directories by name.
     #[must_use]
     pub const fn is_by_name(self) -> bool {
-        matches!(self, Self::FileCreate | Self::FileStat | Self::FileDelete)
+        let is_of_files =
+            matches!(self, Self::FileCreate | Self::FileStat | Self::FileDelete | Self::FileRename);
+        is_of_files || self.is_of_directories()
+    }
+
+    /// Whether what its files would be are directories.
+    #[must_use]
+    pub const fn is_of_directories(self) -> bool {
+        matches!(self, Self::DirCreate) || self.needs_directories()
+    }
+
+    /// Whether its directories are made before it starts.
+    #[must_use]
+    pub const fn needs_directories(self) -> bool {
+        matches!(self, Self::DirStat | Self::DirDelete)
     }
 
     /// Whether it needs no files.
     #[must_use]
     pub const fn needs_no_files(self) -> bool {
-        matches!(self, Self::Null | Self::FileCreate)
+        matches!(self, Self::Null | Self::FileCreate) || self.is_of_directories()
     }
 }
 
@@ -129,7 +159,7 @@ pub struct EngineOptions {
     pub is_vectored: Option<bool>,
     /// One in this many operations is handed to a thread of the kernel; 0 for none.
     pub force_async: u32,
-    /// What `filestat` calls.
+    /// What `filestat` and `dirstat` call.
     pub stat: StatCall,
 }
 

@@ -143,7 +143,11 @@ fn completion(engine: EngineChoice, depth: u32) -> Completion {
         | EngineChoice::Ftruncate
         | EngineChoice::FileCreate
         | EngineChoice::FileStat
-        | EngineChoice::FileDelete => Completion::AtOnce,
+        | EngineChoice::FileDelete
+        | EngineChoice::FileRename
+        | EngineChoice::DirCreate
+        | EngineChoice::DirStat
+        | EngineChoice::DirDelete => Completion::AtOnce,
     }
 }
 

@@ -81,7 +81,8 @@ impl Worker<'_> {
     }
 
     fn note_operations_by_name(&mut self) {
-        let direction = if self.plan.writes() { Direction::Write } else { Direction::Read };
+        let only_writes = self.plan.writes() && !self.plan.reads();
+        let direction = if only_writes { Direction::Write } else { Direction::Read };
         for took_ns in std::mem::take(&mut self.files.timed_ns) {
             self.account.completed_by_name(direction, took_ns);
         }

@@ -29,7 +29,7 @@ use crate::control::{JobControl, Stage};
 use crate::edge::memory::IoMemory;
 use crate::edge::thread::{Usage, usage};
 use crate::engines::{Completion, Engine};
-use crate::files::{Change, FileError, Table};
+use crate::files::{Change, FileError, Table, remove};
 use crate::pages::PageCounts;
 use crate::plan::JobPlan;
 use account::Account;
@@ -112,9 +112,13 @@ impl Worker<'_> {
     /// Does all passes, and answers what was done.
     pub(crate) fn run(mut self) -> JobResult {
         self.begin();
+        let mut is_again = false;
         while self.failure.is_none() && !self.is_over() && self.chooser.begin_pass(&mut self.files)
         {
             self.tell_of_changes();
+            if std::mem::replace(&mut is_again, true) && self.plan.files.unlink_each_loop {
+                self.unlink_files();
+            }
             self.pass_started = self.clock.ticks();
             self.pass_bytes = [0; 3];
             if let Some(checks) = &mut self.checks {
@@ -130,9 +134,6 @@ impl Worker<'_> {
                 break;
             }
             self.verify_pass();
-            if self.plan.files.unlink_each_loop && !self.is_over() {
-                self.unlink_files();
-            }
         }
         self.finish()
     }
@@ -249,9 +250,7 @@ impl Worker<'_> {
     }
 
     fn unlink_files(&mut self) {
-        for file in &self.files.files {
-            let _removed = std::fs::remove_file(&file.path);
-        }
+        remove(self.plan, &self.files.files);
     }
 
     /// Tells those who want to know that files have been opened and closed. Engines keep what

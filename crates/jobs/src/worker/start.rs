@@ -117,7 +117,7 @@ impl<'a> Start<'a> {
             .map_err(|(what, errno)| Failure::new(errno, what))?;
         self.pre_read(&files)?;
         let files =
-            Table::new(files, Opening::new(plan), plan.files.open, by_name(plan), self.clock);
+            Table::new(files, Opening::new(plan), plan.files.open, ByName::of(plan), self.clock);
         let trace = plan.report.logs.trace.as_ref();
         let trace = Trace::new(trace, &files.files, self.clock)?;
         let mut worker = Worker {
@@ -212,28 +212,6 @@ impl Worker<'_> {
         }
         let descriptors = self.files.open_all()?;
         self.engine.register(&descriptors).map_err(|errno| Failure::new(errno, "io_uring_register"))
-    }
-}
-
-/// What is done to files by their names, if the engine is one of those.
-fn by_name(plan: &JobPlan) -> Option<ByName> {
-    match plan.engine {
-        EngineChoice::FileCreate => Some(ByName::Create),
-        EngineChoice::FileStat => Some(ByName::Stat(plan.engine_options.stat)),
-        EngineChoice::FileDelete => Some(ByName::Delete),
-        EngineChoice::Sync
-        | EngineChoice::Psync
-        | EngineChoice::Vsync
-        | EngineChoice::Pvsync
-        | EngineChoice::Pvsync2
-        | EngineChoice::Libaio
-        | EngineChoice::PosixAio
-        | EngineChoice::IoUring
-        | EngineChoice::Mmap
-        | EngineChoice::Null
-        | EngineChoice::Splice
-        | EngineChoice::Falloc
-        | EngineChoice::Ftruncate => None,
     }
 }
 
