@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use rustix::io::Errno;
 
 use super::calls::last_error;
+use crate::plan::MemoryPolicy;
 
 /// What a thread has used.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +48,29 @@ pub(crate) fn set_io_priority(class: u16, level: u16) -> Result<u16, Errno> {
     if answer == 0 { Ok(priority) } else { Err(last_error()) }
 }
 
+/// How many nodes a policy may name.
+const NODES: usize = 1024;
+
+/// From which nodes memory is that the calling thread touches first.
+pub(crate) fn set_memory_policy(policy: &MemoryPolicy) -> Result<(), Errno> {
+    let (mode, nodes) = match policy {
+        MemoryPolicy::Default => return Ok(()),
+        MemoryPolicy::Local => (libc::MPOL_LOCAL, &[][..]),
+        MemoryPolicy::Preferred(node) => (libc::MPOL_PREFERRED, std::slice::from_ref(node)),
+        MemoryPolicy::Bound(nodes) => (libc::MPOL_BIND, nodes.as_slice()),
+        MemoryPolicy::Interleaved(nodes) => (libc::MPOL_INTERLEAVE, nodes.as_slice()),
+    };
+    let mut mask = [0_u64; NODES / 64];
+    for node in nodes {
+        *mask.get_mut(node / 64).ok_or(Errno::INVAL)? |= 1 << (node % 64);
+    }
+    // The kernel takes one bit less than it is told of.
+    let bits = NODES + 1;
+    // SAFETY: the call reads `bits` - 1 bits from `mask`, which has so many.
+    let answer = unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask.as_ptr(), bits) };
+    if answer == 0 { Ok(()) } else { Err(last_error()) }
+}
+
 /// Makes the calling thread act for a group and a user. Others of the process stay what they are.
 pub(crate) fn act_for(group: Option<u32>, user: Option<u32>) -> Result<(), Errno> {
     for (call, id) in [(libc::SYS_setresgid, group), (libc::SYS_setresuid, user)] {
@@ -57,4 +81,36 @@ pub(crate) fn act_for(group: Option<u32>, user: Option<u32>) -> Result<(), Errno
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn memory_is_from_the_nodes_of_the_policy() {
+        let of = |policy: MemoryPolicy| {
+            let set = move || set_memory_policy(&policy).map(|()| fs::read_to_string(MAPS));
+            thread::spawn(set).join().expect("a thread")
+        };
+        const MAPS: &str = "/proc/thread-self/numa_maps";
+        for (policy, shown) in [
+            (MemoryPolicy::Local, " local "),
+            (MemoryPolicy::Preferred(0), " prefer:0 "),
+            (MemoryPolicy::Bound(vec![0]), " bind:0 "),
+            (MemoryPolicy::Interleaved(vec![0]), " interleave:0 "),
+            (MemoryPolicy::Default, " default "),
+        ] {
+            match of(policy) {
+                // Containers may forbid it, and kernels may have been built without it.
+                Err(Errno::PERM | Errno::NOSYS) | Ok(Err(_)) => return,
+                Ok(Ok(maps)) => assert!(maps.contains(shown), "{shown}: {maps}"),
+                Err(other) => panic!("{shown}: {other}"),
+            }
+        }
+        assert_eq!(of(MemoryPolicy::Bound(vec![NODES])).expect_err("too large"), Errno::INVAL);
+    }
 }

@@ -13,6 +13,7 @@ use super::errors::ErrorsPlan;
 use super::files::FilesPlan;
 use super::given::Values;
 use super::goals::{LatencyTarget, SteadyPlan};
+use super::nodes::NodesPlan;
 use super::offsets::OffsetsPlan;
 use super::refused;
 use super::report::ReportPlan;
@@ -56,6 +57,8 @@ pub struct JobPlan {
     pub think: ThinkPlan,
     /// Where it runs.
     pub process: ProcessPlan,
+    /// On which nodes it runs and has its memory.
+    pub nodes: NodesPlan,
     /// What is measured and reported.
     pub report: ReportPlan,
     /// How what was written is verified.
@@ -112,6 +115,7 @@ impl JobPlan {
             rate: RatePlan::read(given),
             think: ThinkPlan::read(given),
             process: ProcessPlan::read(given).map_err(wrong)?,
+            nodes: NodesPlan::read(given).map_err(wrong)?,
             report: ReportPlan::read(given),
             verify: VerifyPlan::read(given).map_err(wrong)?,
             errors: ErrorsPlan::read(given).map_err(wrong)?,

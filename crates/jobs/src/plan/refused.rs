@@ -65,8 +65,6 @@ const REFUSED: &[Refused] = &[
     row("log_store_compressed", &["0"], "logs are not compressed", LEAVE_OUT),
     row("ioscheduler", &[], "devices keep their scheduler", "write its name to queue/scheduler"),
     row("gtod_cpu", &["0"], "time is read by the job", LEAVE_OUT),
-    row("numa_cpu_nodes", &[], NOT_YET, "cpus_allowed="),
-    row("numa_mem_policy", &[], NOT_YET, "start fsprism by numactl"),
     row("uncached", &["0"], "Linux has no such flag by this number", "direct=1"),
     row("cmdprio_percentage", &["0"], NOT_YET, "prio= and prioclass="),
     row("cmdprio_class", &[], NOT_YET, "prioclass="),

@@ -215,7 +215,7 @@ impl ProcessPlan {
 }
 
 /// `0-3,8`.
-fn processors(text: &str) -> Result<Vec<usize>, String> {
+pub(super) fn processors(text: &str) -> Result<Vec<usize>, String> {
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| text.trim().to_owned());
     let wrong = |what: String| format!("`{what}` is not a valid number of a processor");
     let mut all = Vec::new();

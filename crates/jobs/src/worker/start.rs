@@ -25,7 +25,7 @@ use super::{Failure, Worker};
 use crate::contents::Contents;
 use crate::control::{JobControl, Stage};
 use crate::edge::memory::IoMemory;
-use crate::edge::thread::{Usage, act_for, set_io_priority};
+use crate::edge::thread::{Usage, act_for, set_io_priority, set_memory_policy};
 use crate::engines::{ByName, engine};
 use crate::files::{FileError, JobFile, Opening, SetUp, SetUpError, Table, set_up};
 use crate::plan::{EngineChoice, JobPlan};
@@ -170,10 +170,13 @@ impl<'a> Start<'a> {
             } else {
                 process.processors.clone()
             };
-            let mut set = CpuSet::new();
-            processors.iter().for_each(|one| set.set(*one));
-            sched_setaffinity(None, &set).map_err(wrong("cpu_set_affinity"))?;
+            run_on(&processors).map_err(wrong("cpu_set_affinity"))?;
         }
+        let nodes = &self.plan.nodes;
+        if !nodes.processors.is_empty() {
+            run_on(&nodes.processors).map_err(wrong("numa_run_on_node_mask"))?;
+        }
+        set_memory_policy(&nodes.memory).map_err(wrong("set_mempolicy"))?;
         let mut priority = 0;
         if let Some((class, level)) = process.io_priority {
             priority = set_io_priority(class, level).map_err(wrong("ioprio_set"))?;
@@ -202,6 +205,13 @@ impl<'a> Start<'a> {
         }
         Ok(())
     }
+}
+
+/// Lets the calling thread run on these processors only.
+fn run_on(processors: &[usize]) -> Result<(), Errno> {
+    let mut set = CpuSet::new();
+    processors.iter().for_each(|one| set.set(*one));
+    sched_setaffinity(None, &set)
 }
 
 impl Worker<'_> {
