@@ -114,7 +114,7 @@ fn eta(jobs: &[JobInstance<'_>], elapsed: Duration) -> Eta {
                     time_limit_s: limit,
                     bytes: job.control.planned_bytes(),
                     bandwidth_limit: job.plan.rate.bytes_per_s.iter().sum(),
-                    start_delay_s: schedule.delay_us.0 / 1_000_000,
+                    start_delay_s: job.delay_us / 1_000_000,
                 }
             }
             Stage::PreReading

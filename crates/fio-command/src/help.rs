@@ -88,6 +88,7 @@ fn kind(kind: Kind) -> String {
         Kind::SizeOrShare => "a size, or a percentage".to_owned(),
         Kind::Ranges => "ranges of sizes".to_owned(),
         Kind::Seconds => "a time, in seconds".to_owned(),
+        Kind::SecondsRange => "a time, or a range of times, in seconds".to_owned(),
         Kind::Microseconds => "a time, in microseconds".to_owned(),
         Kind::Floats(least, most) => format!("numbers from {least} to {most}, with colons"),
         Kind::Choice(words) => words.join(", "),

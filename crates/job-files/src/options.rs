@@ -35,6 +35,8 @@ pub enum Kind {
     Ranges,
     /// A time; without a unit, in seconds.
     Seconds,
+    /// The same, or two: from and to.
+    SecondsRange,
     /// A time; without a unit, in microseconds.
     Microseconds,
     /// Numbers from the first to the last, with colons between them.
@@ -77,7 +79,7 @@ pub const OPTIONS: &[FioOption] = &[
     // When it runs.
     also("runtime", "timeout", Kind::Seconds),
     row("time_based", Kind::Flag),
-    also("startdelay", "start_delay", Kind::Seconds),
+    also("startdelay", "start_delay", Kind::SecondsRange),
     row("ramp_time", Kind::Seconds),
     row("clocksource", Kind::Choice(&["gettimeofday", "clock_gettime", "cpu"])),
     row("gtod_reduce", Kind::Bool),

@@ -20,6 +20,8 @@ pub enum Value {
     Size(Size),
     /// A time in microseconds.
     Microseconds(u64),
+    /// Times from and to, in microseconds.
+    MicrosecondsRange(u64, u64),
     /// Several numbers.
     Floats(Vec<f64>),
     /// A word, and what follows it after a colon.
@@ -67,6 +69,7 @@ impl FioOption {
             Kind::Size => base.bytes(text).map(Value::Bytes),
             Kind::SizeOrShare => base.size(text).map(Value::Size),
             Kind::Seconds => time_us(text, true).map(Value::Microseconds),
+            Kind::SecondsRange => times(text),
             Kind::Microseconds => time_us(text, false).map(Value::Microseconds),
             Kind::Floats(least, most) => floats(text, least, most),
             Kind::Choice(words) => choice(text, words),
@@ -133,6 +136,17 @@ fn range(text: &str, base: KbBase) -> Result<(u64, u64), String> {
     Ok((from.min(to), from.max(to)))
 }
 
+/// `1-3`, or a time alone, which both its ends are.
+fn times(text: &str) -> Result<Value, String> {
+    let is_end = |one| matches!(one, '-' | ',' | ':');
+    let (from, to) = text.split_once(is_end).unwrap_or((text, text));
+    let (from, to) = (time_us(from, true)?, time_us(to, true)?);
+    if from > to {
+        return Err(format!("`{text}` begins after its end"));
+    }
+    Ok(Value::MicrosecondsRange(from, to))
+}
+
 fn floats(text: &str, least: f64, most: f64) -> Result<Value, String> {
     let one = |text: &str| {
         let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
@@ -196,6 +210,10 @@ mod tests {
         assert_eq!(of("size", "1g"), Ok(Value::Size(Size::Bytes(1 << 30))));
         assert_eq!(of("runtime", "10"), Ok(Value::Microseconds(10_000_000)));
         assert_eq!(of("thinktime", "10"), Ok(Value::Microseconds(10)));
+        let range = |from, to| Ok(Value::MicrosecondsRange(from, to));
+        assert_eq!(of("startdelay", "2"), range(2_000_000, 2_000_000));
+        assert_eq!(of("startdelay", "500ms-3"), range(500_000, 3_000_000));
+        assert_eq!(of("startdelay", "1,2"), range(1_000_000, 2_000_000));
         assert_eq!(of("direct", "1"), Ok(Value::Switch(true)));
         assert_eq!(of("rw", "read:512k"), Ok(Value::Choice("read", Some("512k".to_owned()))));
         assert_eq!(of("percentile_list", "99:99.9"), Ok(Value::Floats(vec![99.0, 99.9])));
@@ -221,6 +239,8 @@ mod tests {
             ("rwmixread", "101", "outside of 0 to 100"),
             ("iodepth", "-1", "negative"),
             ("runtime", "-1", "negative"),
+            ("startdelay", "3-1", "`3-1` begins after its end"),
+            ("startdelay", "3-", "has no number"),
             ("bs", "x", "no number"),
             ("percentile_list", "99:x", "`x` is not a number"),
             ("percentile_list", "99:101", "`101` is outside of 0 to 100"),

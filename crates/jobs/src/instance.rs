@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use job_offsets::clone_index;
+use job_offsets::{Purpose, clone_index};
 
 use crate::control::JobControl;
 use crate::plan::JobPlan;
+use crate::seeds::seeds;
 
 /// One of the jobs that a plan is for.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub struct JobInstance<'a> {
     pub thread_number: u32,
     /// Its group.
     pub group: u32,
+    /// What it waits before it starts, in microseconds.
+    pub delay_us: u64,
     /// What it shows and is told.
     pub control: Arc<JobControl>,
 }
@@ -34,14 +37,47 @@ pub fn instances(plans: &[JobPlan]) -> Vec<JobInstance<'_>> {
         }
         for nth in 0..plan.process.jobs {
             let number = clone_index(u64::from(nth), u64::from(plan.process.jobs));
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
+            let thread_number = u32::try_from(all.len() + 1).unwrap_or(u32::MAX);
             all.push(JobInstance {
                 plan,
-                number: u32::try_from(number).unwrap_or(u32::MAX),
-                thread_number: u32::try_from(all.len() + 1).unwrap_or(u32::MAX),
+                number,
+                thread_number,
                 group,
+                delay_us: delay_us(plan, number, thread_number),
                 control: Arc::new(JobControl::default()),
             });
         }
     }
     all
+}
+
+/// What a job waits before it starts, drawn from the range that is given.
+fn delay_us(plan: &JobPlan, number: u32, thread_number: u32) -> u64 {
+    let (from, to) = plan.schedule.delay_us;
+    if from == to {
+        return from;
+    }
+    seeds(plan, number, thread_number).generator(Purpose::StartDelay).between(from, to)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use job_files::{Surroundings, read_text};
+    use job_offsets::ZipfSampler;
+
+    use super::*;
+
+    #[test]
+    fn delays_are_drawn_by_each_job() {
+        let text = b"[one]\nsize=1m\nnumjobs=3\nstartdelay=1-3\n";
+        let surroundings = Surroundings::of_this_process();
+        let texts = read_text(Path::new("jobs.fio"), text, &[], &surroundings).expect("a job file");
+        let plans = [JobPlan::new(&texts[0], ZipfSampler::Exact).expect("a plan")];
+        let delays: Vec<u64> = instances(&plans).iter().map(|job| job.delay_us).collect();
+        // fio 3.33 starts its jobs then, as far as can be seen: to a tenth of a second.
+        assert_eq!(delays, [2_339_105, 1_175_553, 2_119_000]);
+    }
 }

@@ -11,6 +11,7 @@ mod instance;
 mod pages;
 pub mod plan;
 mod present;
+mod seeds;
 mod session;
 mod steadiness;
 mod worker;

@@ -334,5 +334,5 @@ impl<'a> Session<'a> {
 }
 
 fn delay(job: &JobInstance<'_>) -> Duration {
-    Duration::from_micros(job.plan.schedule.delay_us.0)
+    Duration::from_micros(job.delay_us)
 }

@@ -107,6 +107,23 @@ pub(crate) fn sync_file_range(
     if answer == 0 { Ok(()) } else { Err(last_error()) }
 }
 
+/// Says how long what is written to a file will live: to its inode, or to the descriptor alone, as
+/// far as the kernel knows that.
+pub(crate) fn set_write_hint(
+    file: BorrowedFd<'_>,
+    hint: u64,
+    of_descriptor: bool,
+) -> Result<(), Errno> {
+    const OF_INODE: libc::c_int = 1036;
+    const OF_DESCRIPTOR: libc::c_int = 1038;
+    let set = |command| {
+        // SAFETY: the command reads a number from `hint`, which outlives the call.
+        let answer = unsafe { libc::fcntl(file.as_raw_fd(), command, &raw const hint) };
+        if answer == 0 { Ok(()) } else { Err(last_error()) }
+    };
+    if of_descriptor && set(OF_DESCRIPTOR).is_ok() { Ok(()) } else { set(OF_INODE) }
+}
+
 pub(crate) fn last_error() -> Errno {
     let error = std::io::Error::last_os_error();
     Errno::from_io_error(&error).unwrap_or(Errno::IO)

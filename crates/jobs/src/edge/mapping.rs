@@ -1,4 +1,4 @@
-//! Part of a file, mapped shared. Bytes are copied in and out; no reference into it is made.
+//! Part of a file, mapped. Bytes are copied in and out; no reference into it is made.
 #![expect(unsafe_code, reason = "mapped memory is reached through pointers alone")]
 
 use std::ffi::c_void;
@@ -9,6 +9,17 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags, madvise, mmap, msync, munmap};
 
 use super::memory::Span;
+
+/// How a file is mapped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MappingKind {
+    pub(crate) access: ProtFlags,
+    pub(crate) advice: Option<Advice>,
+    /// Whether the kernel is asked for huge pages.
+    pub(crate) has_huge_pages: bool,
+    /// Whether what is written stays with the process.
+    pub(crate) is_private: bool,
+}
 
 /// A mapping, undone when it is dropped.
 #[derive(Debug)]
@@ -27,15 +38,18 @@ impl Mapping {
         file: BorrowedFd<'_>,
         offset: u64,
         length: usize,
-        access: ProtFlags,
-        advice: Option<Advice>,
+        how: MappingKind,
     ) -> Result<Self, Errno> {
+        let flags = if how.is_private { MapFlags::PRIVATE } else { MapFlags::SHARED };
         // SAFETY: a new mapping at an address chosen by the kernel touches no memory of ours.
-        let start =
-            unsafe { mmap(ptr::null_mut(), length, access, MapFlags::SHARED, file, offset) }?;
+        let start = unsafe { mmap(ptr::null_mut(), length, how.access, flags, file, offset) }?;
         let start = NonNull::new(start.cast()).expect("the kernel maps nothing at address 0");
         let mapping = Self { start, offset, length };
-        if let Some(advice) = advice {
+        if how.has_huge_pages {
+            // SAFETY: as below. The kernel may have none, and then does without.
+            let _advised = unsafe { madvise(mapping.at(0), length, Advice::LinuxHugepage) };
+        }
+        if let Some(advice) = how.advice {
             // SAFETY: the range is the mapping; such advice changes no content.
             unsafe { madvise(mapping.at(0), length, advice) }?;
         }

@@ -7,7 +7,7 @@ use rustix::mm::{Advice, ProtFlags};
 use super::synchronous::trim;
 use super::{Answer, Call, Engine, Request};
 use crate::edge::calls::Moved;
-use crate::edge::mapping::Mapping;
+use crate::edge::mapping::{Mapping, MappingKind};
 use job_offsets::Direction;
 
 use crate::plan::{Fadvise, JobPlan};
@@ -17,8 +17,7 @@ const WINDOW_BYTES: u64 = 1 << 30;
 
 pub(super) struct Mapped {
     mappings: Vec<Option<Mapping>>,
-    access: ProtFlags,
-    advice: Option<Advice>,
+    how: MappingKind,
     drops_pages: bool,
     window: u64,
 }
@@ -37,8 +36,13 @@ impl Mapped {
         };
         Self {
             mappings: (0..files).map(|_| None).collect(),
-            access,
-            advice,
+            how: MappingKind {
+                access,
+                advice,
+                has_huge_pages: plan.engine_options.huge_pages,
+                // fio maps privately in any case, by which what is written never reaches the file.
+                is_private: plan.engine_options.huge_pages && !plan.writes(),
+            },
             drops_pages: plan.files.direct,
             window: (WINDOW_BYTES / files.max(1) as u64).max(1 << 20),
         }
@@ -65,13 +69,13 @@ impl Mapped {
 
     fn mapped(&self, request: &Request<'_>, file: BorrowedFd<'_>) -> Result<Mapping, Errno> {
         let all = usize::try_from(request.file.bytes).map_err(|_| Errno::NOMEM);
-        let whole = all.and_then(|all| Mapping::new(file, 0, all, self.access, self.advice));
+        let whole = all.and_then(|all| Mapping::new(file, 0, all, self.how));
         whole.or_else(|_| {
             let page = rustix::param::page_size() as u64;
             let from = request.offset / page * page;
             let rest = request.file.bytes.saturating_sub(from).min(self.window);
             let length = usize::try_from(rest).map_err(|_| Errno::NOMEM)?;
-            Mapping::new(file, from, length, self.access, self.advice)
+            Mapping::new(file, from, length, self.how)
         })
     }
 

@@ -7,8 +7,9 @@ use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, open};
 use rustix::io::Errno;
 
 use super::{FileError, FileKind, JobFile};
+use crate::edge::calls::set_write_hint;
 use crate::pages::{self, Pages};
-use crate::plan::{Fadvise, FilesPlan, JobPlan, SyncFlag};
+use crate::plan::{Fadvise, FilesPlan, JobPlan, SyncFlag, WriteHint};
 
 const BLKFLSBUF: &str = "dropping the cached pages of the device";
 
@@ -18,6 +19,7 @@ pub(crate) struct Opening {
     flags: OFlags,
     advice: Option<Advice>,
     invalidates: bool,
+    write_hint: Option<WriteHint>,
     pub(crate) needs_no_files: bool,
     syncs_before_close: bool,
 }
@@ -42,6 +44,7 @@ impl Opening {
             flags: flags | OFlags::CLOEXEC,
             advice,
             invalidates: files.invalidate,
+            write_hint: files.write_hint,
             needs_no_files: plan.engine.needs_no_files(),
             syncs_before_close: plan.syncs.at_close && writes,
         }
@@ -86,6 +89,13 @@ impl Opening {
             let length = std::num::NonZeroU64::new(file.io_bytes);
             // Advice is not needed for the job to be right.
             let _advised = fadvise(descriptor, file.offset, length, advice);
+        }
+        if let (Some(hint), Some(descriptor), true) =
+            (self.write_hint, file.descriptor(), is_cached)
+        {
+            let is_direct = self.flags.contains(OFlags::DIRECT);
+            set_write_hint(descriptor, hint as u64, is_direct)
+                .map_err(|source| FileError::new(&file.path, "fcntl write hint", source))?;
         }
         Ok(())
     }

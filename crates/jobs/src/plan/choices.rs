@@ -60,3 +60,19 @@ pub enum ExitWhat {
     /// All.
     All,
 }
+
+/// How long what is written is said to live (`write_hint`), as the kernel numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum WriteHint {
+    /// Nothing is said.
+    None = 1,
+    /// Short.
+    Short,
+    /// Longer.
+    Medium,
+    /// Long.
+    Long,
+    /// As long as it can be.
+    Extreme,
+}

@@ -159,6 +159,8 @@ pub struct EngineOptions {
     pub is_vectored: Option<bool>,
     /// One in this many operations is handed to a thread of the kernel; 0 for none.
     pub force_async: u32,
+    /// Whether mapped files are to be in huge pages.
+    pub huge_pages: bool,
     /// What `filestat` and `dirstat` call.
     pub stat: StatCall,
 }
@@ -194,6 +196,7 @@ impl EngineOptions {
                 _ => None,
             },
             force_async: given.small("force_async", 0),
+            huge_pages: given.small("thp", 0) > 0,
             stat: match given.choice("stat_type") {
                 Some(("lstat", _)) => StatCall::Lstat,
                 Some(("statx", _)) => StatCall::Statx,

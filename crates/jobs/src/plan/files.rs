@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::choices::{Fadvise, Fallocate, LockFile, SyncFlag};
+use super::choices::{Fadvise, Fallocate, LockFile, SyncFlag, WriteHint};
 use super::given::Values;
 
 /// Names of files in it, unless `filename_format` says otherwise.
@@ -60,6 +60,8 @@ pub struct FilesPlan {
     pub direct: bool,
     /// `O_SYNC` or `O_DSYNC`.
     pub sync: SyncFlag,
+    /// How long what is written is said to live, if anything is.
+    pub write_hint: Option<WriteHint>,
 }
 
 impl FilesPlan {
@@ -108,6 +110,13 @@ impl FilesPlan {
                 Some(("dsync", _)) => SyncFlag::DataSync,
                 _ => SyncFlag::None,
             },
+            write_hint: given.choice("write_hint").map(|(word, _)| match word {
+                "short" => WriteHint::Short,
+                "medium" => WriteHint::Medium,
+                "long" => WriteHint::Long,
+                "extreme" => WriteHint::Extreme,
+                _ => WriteHint::None,
+            }),
         }
     }
 }

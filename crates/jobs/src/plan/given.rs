@@ -117,6 +117,15 @@ impl<'a> Values<'a> {
         }
     }
 
+    /// Times from and to, in microseconds.
+    pub(super) fn time_range(self, name: &'static str) -> (u64, u64) {
+        match self.value(name) {
+            None => (0, 0),
+            Some(Value::MicrosecondsRange(from, to)) => (*from, *to),
+            Some(_) => panic!("{name}: {KIND}"),
+        }
+    }
+
     pub(super) fn floats(self, name: &'static str) -> Option<&'a [f64]> {
         match self.value(name) {
             None => None,

@@ -13,6 +13,7 @@ use super::errors::ErrorsPlan;
 use super::files::FilesPlan;
 use super::given::Values;
 use super::goals::{LatencyTarget, SteadyPlan};
+use super::memory::{MachineMemory, MemoryPlan};
 use super::nodes::NodesPlan;
 use super::offsets::OffsetsPlan;
 use super::refused;
@@ -57,6 +58,8 @@ pub struct JobPlan {
     pub think: ThinkPlan,
     /// Where it runs.
     pub process: ProcessPlan,
+    /// What its buffers are in, and what it locks.
+    pub memory: MemoryPlan,
     /// On which nodes it runs and has its memory.
     pub nodes: NodesPlan,
     /// What is measured and reported.
@@ -98,6 +101,7 @@ impl JobPlan {
         let offsets = OffsetsPlan::read(given, engine, zipf).map_err(wrong)?;
         let reads = reads(offsets.spec.accesses);
         let files = FilesPlan::read(given);
+        let machine = MachineMemory::of_this_machine();
         let plan = Self {
             name: given.text("name").unwrap_or(&job.name).to_owned(),
             description: given.text("description").unwrap_or_default().to_owned(),
@@ -115,6 +119,7 @@ impl JobPlan {
             rate: RatePlan::read(given),
             think: ThinkPlan::read(given),
             process: ProcessPlan::read(given).map_err(wrong)?,
+            memory: MemoryPlan::read(given, &machine).map_err(wrong)?,
             nodes: NodesPlan::read(given).map_err(wrong)?,
             report: ReportPlan::read(given),
             verify: VerifyPlan::read(given).map_err(wrong)?,
@@ -123,6 +128,8 @@ impl JobPlan {
             steady: SteadyPlan::read(given).map_err(wrong)?,
             latency_max_us: given.microseconds("max_latency"),
         };
+        let jobs = u64::from(plan.process.jobs);
+        plan.memory.check(jobs, plan.buffer_bytes(), &machine).map_err(wrong)?;
         plan.check(&wrong)?;
         Ok(plan)
     }
@@ -220,6 +227,12 @@ impl JobPlan {
     #[must_use]
     pub const fn is_random(&self) -> bool {
         self.offsets.spec.order.is_random()
+    }
+
+    /// Bytes of its buffers.
+    fn buffer_bytes(&self) -> u64 {
+        let depth = if self.engine.is_by_name() { 0 } else { u64::from(self.depth.depth) };
+        self.offsets.block_bytes_max().saturating_mul(depth).saturating_add(self.buffers.align)
     }
 
     /// What contradicts each other.

@@ -75,16 +75,6 @@ const REFUSED: &[Refused] = &[
     row("trim_percentage", &["0"], NOT_YET, "rw=trimwrite"),
     row("trim_backlog", &["0"], NOT_YET, LEAVE_OUT),
     row("trim_backlog_batch", &["0"], NOT_YET, LEAVE_OUT),
-    row("lockmem", &["0"], NOT_YET, "use a memory limit"),
-    row("write_hint", &["none"], NOT_YET, LEAVE_OUT),
-    row("thp", &["0"], NOT_YET, LEAVE_OUT),
-    row(
-        "mem",
-        &["malloc", "shm", "mmap", "mmapshared"],
-        "buffers are in ordinary pages",
-        "mem=mmap",
-    ),
-    row("hugepage-size", &[], "buffers are in ordinary pages", LEAVE_OUT),
     row("log_alternate_epoch", &["0"], NOT_YET, "log_unix_epoch=1"),
     row("log_alternate_epoch_clock_id", &["0"], NOT_YET, LEAVE_OUT),
     row("error_dump", &["0"], NOT_YET, LEAVE_OUT),
@@ -186,9 +176,11 @@ fn text_of(value: &Value) -> String {
         Value::Bytes(bytes) => bytes.to_string(),
         Value::Size(job_files::quantity::Size::Bytes(bytes)) => bytes.to_string(),
         Value::Size(job_files::quantity::Size::Percent(percent)) => format!("{percent}%"),
-        Value::Sizes(_) | Value::Ranges(_) | Value::Microseconds(_) | Value::Floats(_) => {
-            String::new()
-        }
+        Value::Sizes(_)
+        | Value::Ranges(_)
+        | Value::Microseconds(_)
+        | Value::MicrosecondsRange(..)
+        | Value::Floats(_) => String::new(),
     }
 }
 

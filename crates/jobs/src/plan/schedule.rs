@@ -34,12 +34,11 @@ pub struct SchedulePlan {
 impl SchedulePlan {
     pub(super) fn read(given: Values<'_>) -> Result<Self, (&'static str, String)> {
         let runtime_us = given.microseconds("runtime");
-        let delay = given.microseconds("startdelay");
         Ok(Self {
             runtime_us,
             is_time_based: given.switch("time_based", false) && runtime_us > 0,
             ramp_us: given.microseconds("ramp_time"),
-            delay_us: (delay, delay),
+            delay_us: given.time_range("startdelay"),
             loops: given.small("loops", 1).max(1),
             stonewall: given.switch("stonewall", false),
             new_group: given.switch("new_group", false),

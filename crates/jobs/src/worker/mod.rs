@@ -26,7 +26,7 @@ use rustix::io::Errno;
 
 use crate::contents::Contents;
 use crate::control::{JobControl, Stage};
-use crate::edge::memory::IoMemory;
+use crate::edge::memory::{IoMemory, LockedMemory};
 use crate::edge::thread::{Usage, usage};
 use crate::engines::{Completion, Engine};
 use crate::files::{Change, FileError, Table, remove};
@@ -75,6 +75,7 @@ pub(crate) struct Worker<'a> {
     is_synchronous: bool,
     engine: Box<dyn Engine + Send>,
     memory: IoMemory,
+    _locked: Option<LockedMemory>,
     moves_no_bytes: bool,
     contents: Contents,
     units: Vec<Unit>,

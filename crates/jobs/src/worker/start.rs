@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Read;
 
-use job_offsets::{
-    Accesses, Chooser, Completions, JobSeeds, Limits, Purpose, SEEDS, SeedSource, SharedSizes,
-};
+use job_offsets::{Chooser, Completions, JobSeeds, Limits, Purpose};
 use job_results::ErrorCounts;
 use measure::{Clock, SystemClock};
 use rustix::io::Errno;
@@ -24,11 +22,12 @@ use super::verify::Checks;
 use super::{Failure, Worker};
 use crate::contents::Contents;
 use crate::control::{JobControl, Stage};
-use crate::edge::memory::IoMemory;
+use crate::edge::memory::{IoMemory, LockedMemory};
 use crate::edge::thread::{Usage, act_for, set_io_priority, set_memory_policy};
 use crate::engines::{ByName, engine};
 use crate::files::{FileError, JobFile, Opening, SetUp, SetUpError, Table, set_up};
 use crate::plan::{EngineChoice, JobPlan};
+use crate::seeds::seeds;
 
 /// A job that has not begun.
 pub(crate) struct Start<'a> {
@@ -53,23 +52,8 @@ impl From<SetUpError> for Failure {
 }
 
 impl<'a> Start<'a> {
-    /// The seeds of the job.
-    pub(crate) fn seeds(&self) -> JobSeeds {
-        let offsets = &self.plan.offsets;
-        let is_verified = self.plan.verify.is_some();
-        JobSeeds::new(&SeedSource {
-            randseed: offsets.seed,
-            repeats: offsets.repeats,
-            thread_number: self.thread_number,
-            is_clone: self.number > 0,
-            is_random: self.plan.is_random(),
-            shared_sizes: SharedSizes {
-                reads_and_writes: is_verified,
-                trims_and_writes: offsets.spec.accesses == Accesses::TrimWrite,
-            },
-            width: offsets.width,
-            entropy: entropy(),
-        })
+    fn seeds(&self) -> JobSeeds {
+        seeds(self.plan, self.number, self.thread_number)
     }
 
     /// Makes the files of the job.
@@ -84,19 +68,24 @@ impl<'a> Start<'a> {
         Ok(set_up(self.plan, self.number, &mut contents, &mut sizes, announce, stop)?)
     }
 
+    /// The files of the job, made now unless they were before.
+    fn ready_files(&mut self) -> Result<SetUp, Failure> {
+        match self.set_up.take() {
+            Some(set_up) => Ok(set_up),
+            None => {
+                self.control.set_stage(Stage::SettingUp);
+                self.set_up_files(&mut |_, _| {})
+            }
+        }
+    }
+
     /// Prepares everything, in the thread that will do the work.
     pub(crate) fn worker(mut self) -> Result<Worker<'a>, Failure> {
         let plan = self.plan;
         let priority = self.become_what_it_is()?;
-        let set_up = match self.set_up.take() {
-            Some(set_up) => set_up,
-            None => {
-                self.control.set_stage(Stage::SettingUp);
-                self.set_up_files(&mut |_, _| {})?
-            }
-        };
+        let locked = locked(plan)?;
+        let SetUp { files, extents, .. } = self.ready_files()?;
         let seeds = self.seeds();
-        let SetUp { files, extents, .. } = set_up;
         let limits = Limits { size_bytes: extents.size_bytes, ..plan.offsets.spec.limits };
         let loops = u64::from(limits.loops);
         self.control.set_planned_bytes(limits.pass_bytes().saturating_mul(loops));
@@ -129,6 +118,7 @@ impl<'a> Start<'a> {
             is_synchronous: engine.is_synchronous(),
             engine,
             memory,
+            _locked: locked,
             moves_no_bytes,
             contents,
             units: vec![Unit::FREE; depth as usize],
@@ -239,19 +229,13 @@ fn largest_block(plan: &JobPlan) -> usize {
 fn memory(plan: &JobPlan, moves_no_bytes: bool) -> Result<IoMemory, Failure> {
     let parts = if moves_no_bytes { 0 } else { plan.depth.depth as usize };
     let first = usize::try_from(plan.buffers.align).unwrap_or(0);
-    IoMemory::new(parts, largest_block(plan), first)
-        .map_err(|_| Failure::new(Errno::NOMEM, "iomem allocation"))
+    let made = IoMemory::new(plan.memory.buffers, parts, largest_block(plan), first);
+    made.map_err(|why| Failure::new(why, "iomem allocation"))
 }
 
-/// Seeds that are different each time.
-fn entropy() -> [u64; SEEDS] {
-    let mut bytes = [[0; 8]; SEEDS];
-    let filled = File::open("/dev/urandom")
-        .and_then(|mut source| source.read_exact(bytes.as_flattened_mut()));
-    if filled.is_err() {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let now = now.map_or(0, |time| time.as_secs() ^ u64::from(time.subsec_nanos()));
-        return std::array::from_fn(|at| now.wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ at as u64));
-    }
-    bytes.map(u64::from_ne_bytes)
+/// Memory that nobody else has while the job runs.
+fn locked(plan: &JobPlan) -> Result<Option<LockedMemory>, Failure> {
+    let bytes = usize::try_from(plan.memory.locked_bytes).unwrap_or(usize::MAX);
+    let locked = (bytes > 0).then(|| LockedMemory::new(bytes)).transpose();
+    locked.map_err(|why| Failure::new(why, "mlock"))
 }

@@ -112,7 +112,7 @@ impl JobFile {
 /// Roughly how long a job takes, the making of its files included.
 fn time_of(plan: &JobPlan) -> Duration {
     let schedule = &plan.schedule;
-    let micros = schedule.delay_us.0 + schedule.ramp_us + schedule.runtime_us;
+    let micros = schedule.delay_us.1 + schedule.ramp_us + schedule.runtime_us;
     let files = plan.files_bytes().unwrap_or(0);
     let made = Duration::from_secs_f64(files as f64 / BYTES_PER_S as f64);
     if schedule.runtime_us > 0 {
