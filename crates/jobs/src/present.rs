@@ -12,7 +12,7 @@ use crate::plan::{JobPlan, ReportPlan, UnifiedReporting};
 /// A result with what its plan says about it.
 pub(crate) fn presented(job: &JobInstance<'_>, result: JobResult) -> JobResult {
     let plan = job.plan;
-    let priority = plan.process.io_priority.map_or(0, |(class, level)| class << 13 | level);
+    let priority = plan.process.io_priority.unwrap_or(0);
     JobResult {
         name: plan.name.clone(),
         description: plan.description.clone(),

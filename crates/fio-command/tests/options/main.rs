@@ -3,6 +3,7 @@
 mod by_name;
 mod memory;
 mod nodes;
+mod priorities;
 
 use std::path::Path;
 

@@ -73,6 +73,13 @@ impl ControlBlock {
         }
     }
 
+    /// The same of a priority of its own.
+    pub(crate) fn with_priority(self, priority: u16) -> Self {
+        const HAS_PRIORITY: u32 = 2;
+        let flags = self.flags | HAS_PRIORITY;
+        Self { priority: priority.cast_signed(), flags, ..self }
+    }
+
     pub(crate) fn with_flags(self, rw_flags: u32) -> Self {
         Self { rw_flags, ..self }
     }

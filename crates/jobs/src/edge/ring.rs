@@ -26,6 +26,8 @@ pub(crate) struct RingEntry {
     pub(crate) is_registered: bool,
     pub(crate) offset: u64,
     pub(crate) rw_flags: i32,
+    /// Of transfers.
+    pub(crate) priority: u16,
     pub(crate) is_async: bool,
     pub(crate) data: u64,
 }
@@ -137,38 +139,44 @@ impl Ring {
 
     fn built(&self, file: types::Fd, entry: &RingEntry) -> Entry {
         let bytes = |span: Span| u32::try_from(span.length()).expect("a block is below 4 GiB");
-        let (offset, flags) = (entry.offset, entry.rw_flags);
+        let (offset, flags, priority) = (entry.offset, entry.rw_flags, entry.priority);
         match entry.kind {
             RingKind::Read(span) => opcode::Read::new(file, span.address(), bytes(span))
                 .offset(offset)
                 .rw_flags(flags)
+                .ioprio(priority)
                 .build(),
             RingKind::Write(span) => opcode::Write::new(file, span.address(), bytes(span))
                 .offset(offset)
                 .rw_flags(flags)
+                .ioprio(priority)
                 .build(),
             RingKind::ReadFixed(span, index) => {
                 opcode::ReadFixed::new(file, span.address(), bytes(span), index)
                     .offset(offset)
                     .rw_flags(flags)
+                    .ioprio(priority)
                     .build()
             }
             RingKind::WriteFixed(span, index) => {
                 opcode::WriteFixed::new(file, span.address(), bytes(span), index)
                     .offset(offset)
                     .rw_flags(flags)
+                    .ioprio(priority)
                     .build()
             }
             RingKind::ReadVector(index) => {
                 opcode::Readv::new(file, &raw const self.vectors[index], 1)
                     .offset(offset)
                     .rw_flags(flags)
+                    .ioprio(priority)
                     .build()
             }
             RingKind::WriteVector(index) => {
                 opcode::Writev::new(file, &raw const self.vectors[index], 1)
                     .offset(offset)
                     .rw_flags(flags)
+                    .ioprio(priority)
                     .build()
             }
             RingKind::Sync => opcode::Fsync::new(file).build(),

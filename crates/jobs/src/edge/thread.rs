@@ -37,15 +37,14 @@ pub(crate) fn usage() -> Usage {
     }
 }
 
-/// Sets the class and level of the calling thread's I/O; answers what the kernel calls it.
-pub(crate) fn set_io_priority(class: u16, level: u16) -> Result<u16, Errno> {
+/// Sets the priority of the calling thread's I/O.
+pub(crate) fn set_io_priority(priority: u16) -> Result<(), Errno> {
     const WHO_PROCESS: libc::c_int = 1;
-    let priority = class << 13 | level;
     // SAFETY: the call takes numbers alone; 0 is the calling thread.
     let answer = unsafe {
         libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, libc::c_long::from(priority))
     };
-    if answer == 0 { Ok(priority) } else { Err(last_error()) }
+    if answer == 0 { Ok(()) } else { Err(last_error()) }
 }
 
 /// How many nodes a policy may name.

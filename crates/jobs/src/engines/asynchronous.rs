@@ -92,6 +92,7 @@ impl Engine for Asynchronous {
         let is_write = direction == Direction::Write;
         let data = u64::from(request.unit);
         let block = ControlBlock::new(is_write, file.as_raw_fd(), span, offset, data);
+        let block = request.priority.map_or(block, |priority| block.with_priority(priority));
         self.context.queue(request.unit as usize, block.with_flags(self.flags));
         Answer::Queued
     }

@@ -44,6 +44,8 @@ pub(crate) struct Request<'a> {
     pub(crate) file: OpenFile<'a>,
     pub(crate) offset: u64,
     pub(crate) span: Span,
+    /// Its priority, if it is not that of the job.
+    pub(crate) priority: Option<u16>,
 }
 
 /// A file of a request.
@@ -133,9 +135,9 @@ pub(crate) fn engine(
         EngineChoice::Libaio => Box::new(
             asynchronous::Asynchronous::new(depth, options).map_err(|why| ("io_setup", why))?,
         ),
-        EngineChoice::IoUring => Box::new(
-            uring::Uring::new(depth, options, buffers).map_err(|why| ("io_uring_setup", why))?,
-        ),
+        EngineChoice::IoUring => {
+            Box::new(uring::Uring::new(plan, buffers).map_err(|why| ("io_uring_setup", why))?)
+        }
         EngineChoice::Mmap => Box::new(mapped::Mapped::new(plan, files)),
         EngineChoice::Null if depth == 1 => Box::new(null::AtOnce),
         EngineChoice::Null => Box::new(null::Later::default()),

@@ -10,7 +10,7 @@ use crate::edge::memory::Span;
 use crate::edge::ring::{Ring, RingEntry, RingKind, RingSetup};
 use job_offsets::Direction;
 
-use crate::plan::EngineOptions;
+use crate::plan::{EngineOptions, JobPlan};
 
 const NO_WAIT: i32 = 0x8;
 
@@ -20,6 +20,9 @@ pub(super) struct Uring {
     queued: usize,
     options: EngineOptions,
     is_vectored: bool,
+    /// What operations have without one of their own: a thread of the kernel that submits them
+    /// does not have the job's.
+    priority: u16,
     prepared: u32,
     /// Descriptors that are registered, by file.
     registered: Vec<Option<i32>>,
@@ -27,7 +30,8 @@ pub(super) struct Uring {
 }
 
 impl Uring {
-    pub(super) fn new(depth: u32, options: EngineOptions, buffers: &[Span]) -> Result<Self, Errno> {
+    pub(super) fn new(plan: &JobPlan, buffers: &[Span]) -> Result<Self, Errno> {
+        let (depth, options) = (plan.depth.depth, plan.engine_options);
         let setup = RingSetup {
             depth,
             polls_completions: options.high_priority,
@@ -46,6 +50,7 @@ impl Uring {
             queued: 0,
             options,
             is_vectored,
+            priority: plan.process.io_priority.unwrap_or(0),
             prepared: 0,
             registered: Vec::new(),
             taken: Vec::new(),
@@ -122,6 +127,7 @@ impl Engine for Uring {
             is_registered,
             offset,
             rw_flags: if self.options.no_wait { NO_WAIT } else { 0 },
+            priority: request.priority.unwrap_or(self.priority),
             is_async: self.is_async(),
             data: u64::from(request.unit),
         };

@@ -16,6 +16,7 @@ use super::goals::{LatencyTarget, SteadyPlan};
 use super::memory::{MachineMemory, MemoryPlan};
 use super::nodes::NodesPlan;
 use super::offsets::OffsetsPlan;
+use super::priorities::PrioritiesPlan;
 use super::refused;
 use super::report::ReportPlan;
 use super::schedule::{DepthPlan, ProcessPlan, RatePlan, SchedulePlan, ThinkPlan};
@@ -58,6 +59,8 @@ pub struct JobPlan {
     pub think: ThinkPlan,
     /// Where it runs.
     pub process: ProcessPlan,
+    /// Which operations have a priority of their own.
+    pub priorities: PrioritiesPlan,
     /// What its buffers are in, and what it locks.
     pub memory: MemoryPlan,
     /// On which nodes it runs and has its memory.
@@ -119,6 +122,7 @@ impl JobPlan {
             rate: RatePlan::read(given),
             think: ThinkPlan::read(given),
             process: ProcessPlan::read(given).map_err(wrong)?,
+            priorities: PrioritiesPlan::read(given).map_err(wrong)?,
             memory: MemoryPlan::read(given, &machine).map_err(wrong)?,
             nodes: NodesPlan::read(given).map_err(wrong)?,
             report: ReportPlan::read(given),

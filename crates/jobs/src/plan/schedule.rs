@@ -2,6 +2,7 @@
 
 use super::choices::ExitWhat;
 use super::given::Values;
+use super::priorities;
 
 /// When a job starts and ends. Times are in microseconds.
 #[derive(Clone, Debug, PartialEq)]
@@ -176,8 +177,8 @@ pub struct ProcessPlan {
     pub is_thread: bool,
     /// Its niceness.
     pub nice: i32,
-    /// The class and level of its I/O, if given.
-    pub io_priority: Option<(u16, u16)>,
+    /// The priority of its I/O as the kernel takes it, if given.
+    pub io_priority: Option<u16>,
     /// Processors that it may use; empty for all.
     pub processors: Vec<usize>,
     /// Whether each job of several has its own of them.
@@ -204,7 +205,7 @@ impl ProcessPlan {
             jobs: given.small("numjobs", 1).max(1),
             is_thread: given.switch("thread", false),
             nice: i32::try_from(given.number("nice", 0)).unwrap_or(0),
-            io_priority: priority.then(|| (level("prioclass"), level("prio"))),
+            io_priority: priority.then(|| priorities::value(level("prioclass"), level("prio"))),
             processors,
             splits_processors: matches!(given.choice("cpus_allowed_policy"), Some(("split", _))),
             user: identity("uid"),

@@ -6,6 +6,7 @@ use job_results::{DataDirection, JobResult, PerDirection, RateSampler};
 use measure::{Clock, SystemClock};
 
 use super::logs::{Logs, Sampled};
+use super::priorities::Priorities;
 use super::unit::Unit;
 use crate::plan::{JobPlan, ReportPlan};
 
@@ -23,6 +24,8 @@ pub(super) fn shown(direction: Direction) -> DataDirection {
 /// The measurements of a job.
 pub(super) struct Account {
     pub(super) result: JobResult,
+    /// What it begins with: nothing counted.
+    blank: JobResult,
     clock: SystemClock,
     measures: ReportPlan,
     /// When counting began.
@@ -39,7 +42,12 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn new(plan: &JobPlan, clock: SystemClock, logs: Option<Box<Logs>>) -> Self {
+    pub(super) fn new(
+        plan: &JobPlan,
+        clock: SystemClock,
+        logs: Option<Box<Logs>>,
+        priorities: Option<&Priorities>,
+    ) -> Self {
         let mut measures = plan.report.clone();
         // What these engines do is timed where it is done; the request that follows does nothing.
         measures.counts &= !plan.engine.is_by_name();
@@ -54,8 +62,15 @@ impl Account {
             shorter(measures.operations_window_ms, kept.operations.is_some()),
         );
         (measures.bandwidth_window_ms, measures.operations_window_ms) = windows;
+        let mut blank = JobResult::default();
+        if let Some(priorities) = priorities {
+            for direction in Direction::ALL {
+                priorities.begin(direction, &mut blank.directions[shown(direction)]);
+            }
+        }
         let mut account = Self {
             result: JobResult::default(),
+            blank,
             epoch: clock.ticks(),
             bandwidth: RateSampler::of_bandwidth(measures.bandwidth_window_ms, 0),
             iops: RateSampler::of_iops(measures.operations_window_ms, 0),
@@ -73,7 +88,7 @@ impl Account {
 
     /// Begins to count, and forgets what was counted.
     pub(super) fn restart(&mut self) {
-        self.result = JobResult::default();
+        self.result = self.blank.clone();
         self.epoch = self.clock.ticks();
         self.bytes = PerDirection::default();
         self.operations = PerDirection::default();
@@ -150,6 +165,7 @@ impl Account {
                 }
                 self.result.latency_bins.add(took);
             }
+            self.add_by_priority(unit, way, (total, took));
             if self.logs.is_some() {
                 self.log_completed(unit, direction, now, (total, took));
             }
@@ -161,12 +177,29 @@ impl Account {
         }
     }
 
+    /// Adds a latency to those of a unit's priority, if the job has several: as in fio, the total
+    /// one if it has percentiles.
+    fn add_by_priority(&mut self, unit: &Unit, way: DataDirection, (total, took): (u64, u64)) {
+        let all = &mut self.result.directions[way].priorities;
+        let position = all.iter().position(|one| Some(one.priority) == unit.priority);
+        let Some(own) = all.get_mut(position.unwrap_or(0)) else { return };
+        let measures = &self.measures;
+        if measures.total_percentiles || measures.completion_latency {
+            let ns = if measures.total_percentiles { total } else { took };
+            own.latencies.statistics.add(ns);
+            if measures.total_percentiles || measures.completion_percentiles {
+                own.latencies.histogram.add(ns);
+            }
+        }
+    }
+
     fn sampled(&self, unit: &Unit, direction: Direction, now: u64) -> Sampled {
         Sampled {
             direction: shown(direction),
             elapsed_ms: self.elapsed_ms(now),
             bytes: unit.length as u64,
             offset: unit.offset,
+            priority: unit.priority,
         }
     }
 

@@ -111,6 +111,7 @@ impl Worker<'_> {
                 let done = own.done + bytes;
                 let is_at_end = file.bytes == Some(own.offset + done as u64);
                 self.units[unit as usize].done = done;
+                self.units[unit as usize].has_drawn = false;
                 if is_at_end {
                     self.units[unit as usize].length = done;
                     self.complete_wholly(unit, direction, now);

@@ -126,7 +126,7 @@ impl Worker<'_> {
         let own = &mut self.units[unit as usize];
         (own.call, own.file, own.offset, own.length) = (call, file, offset, length);
         (own.done, own.started, own.intended) = (0, started, started);
-        own.is_logged = false;
+        (own.is_logged, own.has_drawn, own.priority) = (false, false, None);
         unit
     }
 
@@ -146,6 +146,7 @@ impl Worker<'_> {
 
     /// Hands a unit to the engine.
     pub(super) fn issue(&mut self, unit: u32) -> Issued {
+        self.draw_priority(unit);
         let own = &mut self.units[unit as usize];
         let direction = own.direction();
         if self.is_synchronous {
@@ -169,6 +170,7 @@ impl Worker<'_> {
             file: self.files.files[own.file].open_file(own.file),
             offset: own.offset + own.done as u64,
             span,
+            priority: own.priority,
         };
         if let Some(trace) = self.trace.as_mut().filter(|_| !own.is_logged) {
             trace.issues(own.file, own.call, request.offset, own.length - own.done);

@@ -35,11 +35,13 @@ pub(super) struct Sampled {
     pub(super) elapsed_ms: u64,
     pub(super) bytes: u64,
     pub(super) offset: u64,
+    /// `None` for that of the job.
+    pub(super) priority: Option<u16>,
 }
 
 impl Logs {
     /// `None` if the job keeps none.
-    pub(super) fn new(plan: &JobPlan, thread_number: u32, priority: u16) -> Option<Box<Self>> {
+    pub(super) fn new(plan: &JobPlan, thread_number: u32) -> Option<Box<Self>> {
         let logs = plan.report.logs.clone();
         if !logs.any() {
             return None;
@@ -70,7 +72,7 @@ impl Logs {
             thread: logs.per_job.then_some(thread_number),
             job: plan.name.clone(),
             block_bytes: PerDirection::new(read, write, trim),
-            priority,
+            priority: plan.process.io_priority.unwrap_or(0),
             total: log(latency && report.total_latency, LogKind::Total, average),
             submission: log(latency && report.submission_latency, LogKind::Submission, average),
             completion: log(latency && report.completion_latency, LogKind::Completion, average),
@@ -95,7 +97,7 @@ impl Logs {
             value,
             bytes: of.bytes,
             offset: of.offset,
-            priority: self.priority,
+            priority: of.priority.unwrap_or(self.priority),
         }
     }
 

@@ -10,6 +10,7 @@ mod complete;
 mod issue;
 mod logs;
 mod pace;
+mod priorities;
 mod start;
 mod target;
 mod think;
@@ -35,6 +36,7 @@ use crate::plan::JobPlan;
 use account::Account;
 use issue::Issued;
 use pace::Pace;
+use priorities::Priorities;
 use target::Target;
 use think::Think;
 use trace::Trace;
@@ -90,6 +92,7 @@ pub(crate) struct Worker<'a> {
     /// What the chooser is told of what has completed.
     completions: Completions,
     account: Account,
+    priorities: Option<Priorities>,
     pace: Option<Pace>,
     think: Option<Think>,
     checks: Option<Box<Checks>>,

@@ -14,6 +14,7 @@ use rustix::thread::{CpuSet, gettid, sched_setaffinity};
 use super::account::Account;
 use super::logs::Logs;
 use super::pace::Pace;
+use super::priorities::Priorities;
 use super::target::Target;
 use super::think::Think;
 use super::trace::Trace;
@@ -82,7 +83,7 @@ impl<'a> Start<'a> {
     /// Prepares everything, in the thread that will do the work.
     pub(crate) fn worker(mut self) -> Result<Worker<'a>, Failure> {
         let plan = self.plan;
-        let priority = self.become_what_it_is()?;
+        self.become_what_it_is()?;
         let locked = locked(plan)?;
         let SetUp { files, extents, .. } = self.ready_files()?;
         let seeds = self.seeds();
@@ -107,6 +108,9 @@ impl<'a> Start<'a> {
         self.pre_read(&files)?;
         let files =
             Table::new(files, Opening::new(plan), plan.files.open, ByName::of(plan), self.clock);
+        let priorities = Priorities::new(plan, &seeds);
+        let logs = Logs::new(plan, self.thread_number);
+        let account = Account::new(plan, self.clock, logs, priorities.as_ref());
         let trace = plan.report.logs.trace.as_ref();
         let trace = Trace::new(trace, &files.files, self.clock)?;
         let mut worker = Worker {
@@ -128,7 +132,8 @@ impl<'a> Start<'a> {
             in_flight: 0,
             taken: Vec::new(),
             completions: Completions::default(),
-            account: Account::new(plan, self.clock, Logs::new(plan, self.thread_number, priority)),
+            account,
+            priorities,
             pace: Pace::new(plan, &seeds, self.clock),
             think: Think::new(plan),
             trace,
@@ -148,8 +153,8 @@ impl<'a> Start<'a> {
         Ok(worker)
     }
 
-    /// Processors, priorities and user. Answers the priority of its I/O.
-    fn become_what_it_is(&self) -> Result<u16, Failure> {
+    /// Processors, memory, priorities and user.
+    fn become_what_it_is(&self) -> Result<(), Failure> {
         let process = &self.plan.process;
         let wrong = |what: &'static str| move |errno| Failure::new(errno, what);
         act_for(process.group, process.user).map_err(wrong("setuid"))?;
@@ -167,16 +172,15 @@ impl<'a> Start<'a> {
             run_on(&nodes.processors).map_err(wrong("numa_run_on_node_mask"))?;
         }
         set_memory_policy(&nodes.memory).map_err(wrong("set_mempolicy"))?;
-        let mut priority = 0;
-        if let Some((class, level)) = process.io_priority {
-            priority = set_io_priority(class, level).map_err(wrong("ioprio_set"))?;
+        if let Some(priority) = process.io_priority {
+            set_io_priority(priority).map_err(wrong("ioprio_set"))?;
         }
         if process.nice != 0 {
             let thread = Pid::from_raw(gettid().as_raw_nonzero().get());
             let now = getpriority_process(thread).map_err(wrong("nice"))?;
             setpriority_process(thread, now + process.nice).map_err(wrong("nice"))?;
         }
-        Ok(priority)
+        Ok(())
     }
 
     /// Reads the job's part of its files, so that it is cached.

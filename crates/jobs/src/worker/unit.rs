@@ -21,6 +21,10 @@ pub(super) struct Unit {
     pub(super) started: u64,
     /// When it was handed to the kernel.
     pub(super) issued: u64,
+    /// Its priority, if it is not the job's.
+    pub(super) priority: Option<u16>,
+    /// Whether that has been drawn since it was last handed to the engine.
+    pub(super) has_drawn: bool,
     /// Whether the log of operations has it.
     pub(super) is_logged: bool,
 }
@@ -35,6 +39,8 @@ impl Unit {
         intended: 0,
         started: 0,
         issued: 0,
+        priority: None,
+        has_drawn: false,
         is_logged: false,
     };
 
