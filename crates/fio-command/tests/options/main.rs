@@ -4,6 +4,7 @@ mod by_name;
 mod memory;
 mod nodes;
 mod priorities;
+mod trims;
 
 use std::path::Path;
 

@@ -34,4 +34,4 @@ pub use priorities::{PrioritiesPlan, PriorityShare};
 pub use report::{LogsPlan, ReportPlan, UnifiedReporting};
 pub use schedule::{DepthPlan, ProcessPlan, RatePlan, SchedulePlan, ThinkPlan};
 pub use syncs::SyncsPlan;
-pub use verify::VerifyPlan;
+pub use verify::{TrimsPlan, VerifyPlan};

@@ -26,6 +26,8 @@ pub struct VerifyPlan {
     pub is_fatal: bool,
     /// Whether those that differ are written to files.
     pub dumps: bool,
+    /// Blocks that are trimmed before they are verified.
+    pub trims: TrimsPlan,
     /// Whether nothing is written, and what an earlier run has written is verified.
     pub only: bool,
     /// Whether the order of writes is not remembered but made again.
@@ -34,6 +36,19 @@ pub struct VerifyPlan {
     pub saves_state: bool,
     /// Whether what was saved says how far to verify.
     pub loads_state: bool,
+}
+
+/// Which blocks are trimmed before they are verified, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrimsPlan {
+    /// How many, in percent.
+    pub percent: u32,
+    /// After how many blocks of those that are written; 0 for never.
+    pub backlog: u64,
+    /// How many are then; 0 for as many.
+    pub batch: u64,
+    /// Whether they are verified to be zeros, rather than not at all.
+    pub are_verified: bool,
 }
 
 /// Whether anything is verified.
@@ -64,6 +79,12 @@ impl VerifyPlan {
             backlog_batch: given.count("verify_backlog_batch", 0),
             is_fatal: given.switch("verify_fatal", false),
             dumps: given.switch("verify_dump", false),
+            trims: TrimsPlan {
+                percent: given.small("trim_percentage", 0),
+                backlog: given.bytes("trim_backlog").unwrap_or(0),
+                batch: given.count("trim_backlog_batch", 0),
+                are_verified: given.switch("trim_verify_zero", true),
+            },
             only: given.switch("verify_only", false),
             without_history: given.switch("experimental_verify", false),
             saves_state: given.switch("verify_state_save", true),

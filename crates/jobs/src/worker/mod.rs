@@ -15,6 +15,7 @@ mod start;
 mod target;
 mod think;
 mod trace;
+mod trims;
 mod unit;
 mod verify;
 

@@ -5,14 +5,15 @@ use std::fs;
 
 use job_offsets::{Direction, FileTable, Generator, JobSeeds, Opening, Openness, Purpose, Width};
 use job_verify::{
-    Accesses, Completions, Expected, Fate, HeaderRules, History, IntervalRule, Keeping, Method,
-    Pattern, Piece, RandomState, ReadProgress, Ticket, Verifier, VerifyBacklog, VerifySpec,
-    VerifyState, Written,
+    Accesses, Completions, Expected, HeaderRules, History, IntervalRule, Keeping, Method, Pattern,
+    Piece, RandomState, ReadProgress, Ticket, Verifier, VerifyBacklog, VerifySpec, VerifyState,
+    Written,
 };
 use measure::Clock;
 use rustix::io::Errno;
 
 use super::issue::Issued;
+use super::trims::Trims;
 use super::{Failure, Worker, shown_path};
 use crate::control::Stage;
 use crate::engines::Call;
@@ -27,6 +28,7 @@ pub(super) struct Checks {
     keeping: Keeping,
     history: History,
     backlog: VerifyBacklog,
+    trims: Trims,
     seeds: Generator,
     job_seeds: JobSeeds,
     thread: u16,
@@ -95,6 +97,7 @@ impl Checks {
                 false => Keeping::Sorted,
             },
             backlog: VerifyBacklog::new(own.backlog, own.backlog_batch),
+            trims: Trims::new(own.trims, seeds),
             plan: own,
             verifier: Verifier::new(spec),
             history: History::new(),
@@ -157,6 +160,10 @@ impl Checks {
     pub(super) fn begin_pass(&mut self) {
         self.history.clear();
         self.chosen_bytes = 0;
+        if self.job_seeds.repeats_passes() {
+            self.rewind_seeds();
+            self.trims.rewind(&self.job_seeds);
+        }
     }
 
     /// A read was chosen: it is checked, if all are.
@@ -233,7 +240,8 @@ impl Worker<'_> {
                 number: written.number,
                 is_trimmed: false,
             };
-            let ticket = checks.history.log(piece, checks.keeping, Fate::Stays);
+            let fate = checks.trims.fate();
+            let ticket = checks.history.log(piece, checks.keeping, fate);
             checks.tickets[unit as usize] = Some(ticket);
         }
         if let Err(error) = filled {
@@ -241,31 +249,46 @@ impl Worker<'_> {
         }
     }
 
-    /// A block of the backlog that is to be verified now, as a unit.
+    /// A block of the backlog that is to be verified or trimmed now, as a unit.
     pub(super) fn backlogged(&mut self) -> Option<u32> {
         let checks = self.checks.as_mut()?;
         if self.free.is_empty() {
             return None;
         }
         let (logged, last_was_read) = (checks.history.len(), checks.last_was_read);
-        if !checks.backlog.is_due(logged, last_was_read) {
-            return None;
+        if checks.backlog.is_due(logged, last_was_read)
+            && let Some(piece) = checks.history.next_to_verify()
+        {
+            checks.backlog.verified();
+            return self.read_piece(piece);
         }
-        let piece = checks.history.next_to_verify()?;
-        checks.backlog.verified();
-        self.read_piece(piece)
+        let piece = checks.trims.next(&mut checks.history, last_was_read)?;
+        if self.depth() > 0 {
+            // The block may still be in flight, and would then be written after it is trimmed.
+            self.quiesce();
+        }
+        self.open_file_of(piece)?;
+        let length = usize::try_from(piece.length).expect("it was written from memory");
+        Some(self.fill(Call::Transfer(Direction::Trim), piece.file as usize, piece.offset, length))
     }
 
-    /// A unit that reads a piece, whose file is opened if it is not.
-    fn read_piece(&mut self, piece: Piece) -> Option<u32> {
+    /// Opens the file of a piece, if it is not open.
+    fn open_file_of(&mut self, piece: Piece) -> Option<()> {
         let file = piece.file as usize;
-        if self.files.openness(file) == Openness::Closed && self.files.open(file) != Opening::Opened
-        {
+        let is_closed = self.files.openness(file) == Openness::Closed;
+        if is_closed && self.files.open(file) != Opening::Opened {
             if let Some(error) = self.files.error.take() {
                 self.fail(error.into());
             }
             return None;
         }
+        Some(())
+    }
+
+    /// A unit that reads a piece, whose file is opened if it is not.
+    fn read_piece(&mut self, piece: Piece) -> Option<u32> {
+        self.open_file_of(piece)?;
+        let file = piece.file as usize;
         let length = usize::try_from(piece.length).expect("it was written from memory");
         let unit = self.fill(Call::Transfer(Direction::Read), file, piece.offset, length);
         let checks = self.checks.as_mut()?;
@@ -417,8 +440,11 @@ impl Worker<'_> {
                             is_trimmed: false,
                         };
                         checks.begun += 1;
-                        let ticket = checks.history.log(piece, checks.keeping, Fate::Stays);
+                        let fate = checks.trims.fate();
+                        let ticket = checks.history.log(piece, checks.keeping, fate);
                         checks.history.completed(ticket);
+                        // What an earlier run has trimmed is to be zeros.
+                        while checks.trims.next(&mut checks.history, false).is_some() {}
                     }
                 }
                 job_offsets::Choice::Sync { .. } => {}
