@@ -5,6 +5,7 @@ mod memory;
 mod nodes;
 mod priorities;
 mod trims;
+mod verification;
 
 use std::path::Path;
 

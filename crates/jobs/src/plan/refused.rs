@@ -66,8 +66,6 @@ const REFUSED: &[Refused] = &[
     row("ioscheduler", &[], "devices keep their scheduler", "write its name to queue/scheduler"),
     row("gtod_cpu", &["0"], "time is read by the job", LEAVE_OUT),
     row("uncached", &["0"], "Linux has no such flag by this number", "direct=1"),
-    row("verify_async", &["0"], NOT_YET, LEAVE_OUT),
-    row("verify_async_cpus", &[], NOT_YET, LEAVE_OUT),
     row("log_alternate_epoch", &["0"], NOT_YET, "log_unix_epoch=1"),
     row("log_alternate_epoch_clock_id", &["0"], NOT_YET, LEAVE_OUT),
     row("error_dump", &["0"], NOT_YET, LEAVE_OUT),

@@ -3,6 +3,7 @@
 use job_files::pattern::{self, Pattern};
 
 use super::given::Values;
+use super::schedule::processors;
 
 /// What is looked for in blocks that are read.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +27,10 @@ pub struct VerifyPlan {
     pub is_fatal: bool,
     /// Whether those that differ are written to files.
     pub dumps: bool,
+    /// How many threads look at blocks; 0 if the job does.
+    pub threads: u32,
+    /// Processors that those use; empty for all of the job's.
+    pub thread_processors: Vec<usize>,
     /// Blocks that are trimmed before they are verified.
     pub trims: TrimsPlan,
     /// Whether nothing is written, and what an earlier run has written is verified.
@@ -69,6 +74,8 @@ impl VerifyPlan {
             (Some((method, _)), _) => Some(method),
             (None, Some(_)) => Some("pattern"),
         };
+        let thread_processors = given.text("verify_async_cpus").map(processors).transpose();
+        let thread_processors = thread_processors.map_err(|why| ("verify_async_cpus", why))?;
         let plan = |method| Self {
             method,
             pattern: pattern.unwrap_or_default(),
@@ -79,6 +86,8 @@ impl VerifyPlan {
             backlog_batch: given.count("verify_backlog_batch", 0),
             is_fatal: given.switch("verify_fatal", false),
             dumps: given.switch("verify_dump", false),
+            threads: given.small("verify_async", 0),
+            thread_processors: thread_processors.unwrap_or_default(),
             trims: TrimsPlan {
                 percent: given.small("trim_percentage", 0),
                 backlog: given.bytes("trim_backlog").unwrap_or(0),

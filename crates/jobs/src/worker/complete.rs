@@ -76,6 +76,7 @@ impl Worker<'_> {
                 break;
             }
         }
+        self.note_findings(true);
         // What moved a part, and has not been issued again, is given up.
         for unit in std::mem::take(&mut self.again) {
             self.release(unit);

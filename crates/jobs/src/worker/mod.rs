@@ -7,6 +7,7 @@
 
 mod account;
 mod complete;
+mod examine;
 mod issue;
 mod logs;
 mod pace;

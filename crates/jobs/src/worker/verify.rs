@@ -12,18 +12,21 @@ use job_verify::{
 use measure::Clock;
 use rustix::io::Errno;
 
+use super::examine::{Awaited, Examiner, Examiners};
 use super::issue::Issued;
 use super::trims::Trims;
-use super::{Failure, Worker, shown_path};
+use super::{Failure, Worker};
 use crate::control::Stage;
 use crate::engines::Call;
 use crate::files::FileError;
-use crate::plan::{ErrorOf, JobPlan, VerifyPlan};
+use crate::plan::{JobPlan, VerifyPlan};
 
 /// What a job knows of the blocks that it writes and verifies.
 pub(super) struct Checks {
     plan: VerifyPlan,
     verifier: Verifier,
+    pub(super) examiner: Examiner,
+    pub(super) examiners: Option<Examiners>,
     rules: HeaderRules,
     keeping: Keeping,
     history: History,
@@ -38,7 +41,7 @@ pub(super) struct Checks {
     pub(super) ended: u64,
     tickets: Vec<Option<Ticket>>,
     /// What each unit that verifies expects, and whether of a block that was trimmed.
-    expected: Vec<Option<Awaited>>,
+    pub(super) expected: Vec<Option<Awaited>>,
     pub(super) last_was_read: bool,
     completions: Completions,
     writes_ended: u64,
@@ -47,13 +50,6 @@ pub(super) struct Checks {
     chosen_bytes: u64,
     /// How many blocks that is, over all passes.
     chosen: u64,
-}
-
-/// What a read that verifies expects.
-#[derive(Clone, Copy, Debug)]
-struct Awaited {
-    block: Expected,
-    is_trimmed: bool,
 }
 
 impl Checks {
@@ -90,7 +86,11 @@ impl Checks {
             ..VerifySpec::new(method)
         };
         let depth = plan.depth.depth;
+        let verifier = Verifier::new(spec);
+        let examiner = Examiner::new(verifier.clone(), &own);
         let mut checks = Self {
+            examiners: Examiners::new(&own, &examiner)?,
+            examiner,
             rules: rules(plan, &own),
             keeping: match plan.is_random() && plan.offsets.spec.has_map {
                 true => Keeping::Logged,
@@ -99,7 +99,7 @@ impl Checks {
             backlog: VerifyBacklog::new(own.backlog, own.backlog_batch),
             trims: Trims::new(own.trims, seeds),
             plan: own,
-            verifier: Verifier::new(spec),
+            verifier,
             history: History::new(),
             seeds: seeds.generator(Purpose::Verify),
             job_seeds: seeds.clone(),
@@ -170,7 +170,7 @@ impl Checks {
     pub(super) fn reads(&mut self, unit: u32, offset: u64) {
         if self.checks_all_reads() {
             let block = self.expects(offset, 0);
-            self.expected[unit as usize] = Some(Awaited { block, is_trimmed: false });
+            self.expected[unit as usize] = Some(Awaited { block, is_trimmed: false, offset });
         }
     }
 
@@ -293,45 +293,9 @@ impl Worker<'_> {
         let unit = self.fill(Call::Transfer(Direction::Read), file, piece.offset, length);
         let checks = self.checks.as_mut()?;
         let block = checks.expects(piece.offset, piece.number);
-        let awaited = Awaited { block, is_trimmed: piece.is_trimmed };
+        let awaited = Awaited { block, is_trimmed: piece.is_trimmed, offset: piece.offset };
         checks.expected[unit as usize] = Some(awaited);
         Some(unit)
-    }
-
-    /// Checks what a unit has read, if it verifies.
-    pub(super) fn check(&mut self, unit: u32) {
-        let own = self.units[unit as usize];
-        let Some(checks) = &mut self.checks else { return };
-        let Some(awaited) = checks.expected[unit as usize].take() else { return };
-        checks.ended += 1;
-        let block = self.memory.bytes(unit as usize, own.length);
-        let checked = match awaited.is_trimmed {
-            true => checks.verifier.check_zeros(block, own.offset),
-            false => checks.verifier.check(block, &awaited.block),
-        };
-        let Err(wrong) = checked else { return };
-        let path = shown_path(&self.files.files[own.file].path);
-        if checks.plan.dumps {
-            let read = Written { file_offset: own.offset, ..Written::default() };
-            for mismatch in &wrong.mismatches {
-                for dump in checks.verifier.dumps(mismatch, block, &read, &path) {
-                    // A dump that cannot be written does not hide what it is about.
-                    let _written = fs::write(&dump.name, &dump.content);
-                }
-            }
-        }
-        let text: Vec<String> = wrong.mismatches.iter().map(ToString::to_string).collect();
-        let text = format!("verify: {path}: {}", text.join("; "));
-        if self.plan.errors.goes_on(ErrorOf::Content, Errno::ILSEQ.raw_os_error())
-            && !checks.plan.is_fatal
-        {
-            self.errors.total += 1;
-            if self.errors.first == 0 {
-                self.errors.first = Errno::ILSEQ.raw_os_error();
-            }
-        } else {
-            self.fail(Failure::new(Errno::ILSEQ, text));
-        }
     }
 
     /// Verifies what the pass has written.

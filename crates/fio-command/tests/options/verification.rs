@@ -1,0 +1,29 @@
+//! Blocks that are verified by threads of their own.
+
+use std::fs;
+
+use super::{directory, done};
+
+const JOB: &str = "--size=256k --verify=crc32c --verify_state_save=0";
+
+#[test]
+fn threads_find_what_the_job_would_find() {
+    let place = directory();
+    for options in ["--rw=randwrite", "--rw=randwrite --verify_backlog=8", "--rw=read"] {
+        let options = format!("{JOB} {options} --verify_async=2 --verify_async_cpus=0");
+        assert_eq!(done(place.path(), &options).job()["read"]["total_ios"], 64, "{options}");
+    }
+    let file = place.path().join("job.0.0");
+    let mut content = fs::read(&file).expect("a file");
+    for block in [3, 20, 21] {
+        content[block * 4096 + 1000] ^= 1;
+    }
+    fs::write(&file, content).expect("a file");
+    for threads in ["", "--verify_async=1", "--verify_async=3"] {
+        let options = format!("{JOB} --rw=read {threads}");
+        let failed = done(place.path(), &options);
+        assert_eq!((failed.status, failed.shown()["error"].as_i64()), (1, Some(84)), "{threads}");
+        let job = done(place.path(), &format!("{options} --continue_on_error=verify")).job();
+        assert_eq!(job["total_err"], 3, "{threads}");
+    }
+}
