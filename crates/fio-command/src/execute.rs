@@ -9,7 +9,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use job_files::JobText;
 use job_offsets::ZipfSampler;
-use job_results::{Eta, Report, ReportTime, RunFacts, write, write_start};
+use job_results::{
+    Eta, JobError as ResultError, JobResult, Report, ReportTime, RunFacts, write, write_start,
+};
 use jobs::plan::JobPlan;
 use jobs::{JobError, JobInstance, SessionResult, Watch, announcement, instances, run};
 use measure::SystemClock;
@@ -164,7 +166,19 @@ fn report(plans: &[JobPlan], done: &SessionResult) -> Report {
         elapsed_s: done.elapsed_ms.div_ceil(1000),
         disks: done.disks.clone(),
     };
-    Report::new(facts, &done.jobs)
+    let jobs: Vec<JobResult> = done.jobs.iter().map(with_first_error).collect();
+    Report::new(facts, &jobs)
+}
+
+/// A job that went on after errors is shown with the first of them, though it has not failed.
+fn with_first_error(job: &JobResult) -> JobResult {
+    let number = job.errors.first;
+    let is_shown = job.error.is_none() && number != 0;
+    let why = io::Error::from_raw_os_error(number).to_string();
+    let why = why.split(" (os error").next().unwrap_or_default();
+    let text = format!("func=io_u error, error={why}");
+    let first = is_shown.then_some(ResultError { number, text });
+    JobResult { error: job.error.clone().or(first), ..job.clone() }
 }
 
 struct Watcher<'a> {

@@ -63,6 +63,7 @@ pub struct JobControl {
     wants_snapshot: AtomicBool,
     snapshot: Mutex<Option<JobResult>>,
     pages: Mutex<PageCounts>,
+    complaints: Mutex<Vec<String>>,
 }
 
 impl JobControl {
@@ -124,6 +125,16 @@ impl JobControl {
 
     pub(crate) fn set_pages(&self, pages: PageCounts) {
         *self.pages.lock().expect("nobody panics while holding it") = pages;
+    }
+
+    /// Says that something went wrong that results do not say.
+    pub(crate) fn complain(&self, text: String) {
+        self.complaints.lock().expect("nobody panics while holding it").push(text);
+    }
+
+    /// What it has said so since somebody asked.
+    pub(crate) fn take_complaints(&self) -> Vec<String> {
+        std::mem::take(&mut self.complaints.lock().expect("nobody panics while holding it"))
     }
 
     /// Whether somebody waits to know what it has done so far.

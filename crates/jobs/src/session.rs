@@ -176,7 +176,10 @@ impl<'a> Session<'a> {
                     watch.ended(job);
                 }
             }
-            if self.jobs.iter().all(|job| job.control.stage() == Stage::Ended) {
+            let have_all_ended = self.jobs.iter().all(|job| job.control.stage() == Stage::Ended);
+            let complaints = self.jobs.iter().flat_map(|job| job.control.take_complaints());
+            complaints.for_each(|text| watch.complains(&text));
+            if have_all_ended {
                 return steady;
             }
             if interrupted.load(Ordering::Relaxed) {

@@ -1,6 +1,7 @@
 //! What options do, seen from outside: command lines, and what is there and printed afterwards.
 
 mod by_name;
+mod errors;
 mod memory;
 mod nodes;
 mod priorities;

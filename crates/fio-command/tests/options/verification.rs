@@ -23,7 +23,8 @@ fn threads_find_what_the_job_would_find() {
         let options = format!("{JOB} --rw=read {threads}");
         let failed = done(place.path(), &options);
         assert_eq!((failed.status, failed.shown()["error"].as_i64()), (1, Some(84)), "{threads}");
-        let job = done(place.path(), &format!("{options} --continue_on_error=verify")).job();
-        assert_eq!(job["total_err"], 3, "{threads}");
+        let went_on = done(place.path(), &format!("{options} --continue_on_error=verify"));
+        assert_eq!(went_on.job()["total_err"], 3, "{threads}");
+        assert_eq!(went_on.err.matches("verify: ").count(), 3, "{}", went_on.err);
     }
 }

@@ -10,6 +10,8 @@ const USUAL: [i32; 2] = [libc::EIO, libc::EILSEQ];
 pub struct ErrorsPlan {
     /// Of reads, of writes, of content that is not what was written: `None` if each ends the job.
     numbers: [Option<Vec<i32>>; 3],
+    /// Whether those that it goes on after are printed.
+    pub are_printed: bool,
 }
 
 /// What an error is of.
@@ -48,7 +50,7 @@ impl ErrorsPlan {
                 *own = Some(list);
             }
         }
-        Ok(Self { numbers })
+        Ok(Self { numbers, are_printed: given.switch("error_dump", false) })
     }
 
     /// Whether the job goes on after this error.

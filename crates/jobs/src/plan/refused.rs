@@ -68,7 +68,6 @@ const REFUSED: &[Refused] = &[
     row("uncached", &["0"], "Linux has no such flag by this number", "direct=1"),
     row("log_alternate_epoch", &["0"], NOT_YET, "log_unix_epoch=1"),
     row("log_alternate_epoch_clock_id", &["0"], NOT_YET, LEAVE_OUT),
-    row("error_dump", &["0"], NOT_YET, LEAVE_OUT),
     row("read_iolog", &[], NOT_YET, LEAVE_OUT),
     row("read_iolog_chunked", &["0"], NOT_YET, LEAVE_OUT),
     row("replay_no_stall", &["0"], NOT_YET, LEAVE_OUT),

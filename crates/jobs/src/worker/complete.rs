@@ -189,21 +189,31 @@ impl Worker<'_> {
         };
         let continues = self.plan.errors.goes_on(of, errno.raw_os_error());
         let path = shown_path(&self.files.files[own.file].path);
+        let place = format!("offset={}, buflen={}", own.offset, own.length);
+        let what = super::account::shown(direction).name();
         let is_full = matches!(errno, Errno::NOSPC | Errno::DQUOT);
         if is_full && self.plan.files.fill_device {
             self.has_run_out = true;
         } else if continues {
-            self.errors.total += 1;
-            if self.errors.first == 0 {
-                self.errors.first = errno.raw_os_error();
+            self.go_on_after(errno);
+            if self.plan.errors.are_printed {
+                let why = super::error_word(errno);
+                let text = format!("fio: io_u error on file {path}: {why}: {what} {place}");
+                self.control.complain(text);
             }
         } else {
-            let (what, at) = (super::account::shown(direction).name(), own.offset);
-            let text =
-                format!("io_u error on file {path}: {what} offset={at}, buflen={}", own.length);
+            let text = format!("io_u error on file {path}: {what} {place}");
             self.fail(Failure::new(errno, text));
         }
         self.release(unit);
+    }
+
+    /// Counts an error that does not end the job.
+    pub(super) fn go_on_after(&mut self, errno: Errno) {
+        self.errors.total += 1;
+        if self.errors.first == 0 {
+            self.errors.first = errno.raw_os_error();
+        }
     }
 
     /// Looks whether latencies are still below their target.

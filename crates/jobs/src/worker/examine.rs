@@ -188,10 +188,9 @@ impl Worker<'_> {
     fn note_wrong(&mut self, text: String) {
         let is_fatal = self.plan.verify.as_ref().is_some_and(|plan| plan.is_fatal);
         if self.plan.errors.goes_on(ErrorOf::Content, Errno::ILSEQ.raw_os_error()) && !is_fatal {
-            self.errors.total += 1;
-            if self.errors.first == 0 {
-                self.errors.first = Errno::ILSEQ.raw_os_error();
-            }
+            self.go_on_after(Errno::ILSEQ);
+            // fio prints every one, whatever `error_dump` is.
+            self.control.complain(text);
         } else {
             self.fail(Failure::new(Errno::ILSEQ, text));
         }

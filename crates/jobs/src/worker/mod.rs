@@ -385,9 +385,13 @@ impl Worker<'_> {
 
 /// What fio says of an error, without the place in its source.
 pub(crate) fn error_text(failure: &Failure) -> String {
-    let why = std::io::Error::from(failure.errno).to_string();
-    let why = why.split(" (os error").next().unwrap_or_default();
-    format!("func={}, error={why}", failure.text)
+    format!("func={}, error={}", failure.text, error_word(failure.errno))
+}
+
+/// What the system calls an error.
+fn error_word(errno: Errno) -> String {
+    let why = std::io::Error::from(errno).to_string();
+    why.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// The file of a name for messages.
