@@ -30,7 +30,10 @@ pub(crate) fn execute(request: &Request, streams: &mut Streams<'_>) -> Result<u8
 }
 
 fn execute_jobs(request: &JobsRequest, streams: &mut Streams<'_>) -> Result<u8, CommandError> {
-    let plans = request.texts.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
+    let mut plans = request.texts.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
+    for replay in plans.iter_mut().filter_map(|plan| plan.replay.as_mut()) {
+        replay.options.read_only = request.read_only;
+    }
     check(request, &plans)?;
     if request.show_command {
         let text = help::command_line(&request.texts);
@@ -40,7 +43,8 @@ fn execute_jobs(request: &JobsRequest, streams: &mut Streams<'_>) -> Result<u8, 
     if request.parse_only {
         return Ok(0);
     }
-    let jobs = instances(&plans);
+    let jobs = instances(&plans)?;
+    check_devices(request, &jobs)?;
     if jobs.len() > request.jobs_max {
         let why = format!("{} jobs are more than --max-jobs={}", jobs.len(), request.jobs_max);
         return Err(CommandError::Wrong(why));
@@ -107,15 +111,6 @@ fn check(request: &JobsRequest, plans: &[JobPlan]) -> Result<(), CommandError> {
             format!("{}: trim and write operations are not allowed with --readonly", plan.name);
         return Err(CommandError::Wrong(why));
     }
-    if !request.destroys_data
-        && let Some((job, device)) = plans.iter().find_map(destroyed)
-    {
-        let why = format!(
-            "{job} writes to the device {device}, and what is on it is destroyed: add \
-             --destroy-data if that is what you want"
-        );
-        return Err(CommandError::Wrong(why));
-    }
     let names = |name: &str| plans.iter().filter(|plan| plan.name == name).count();
     for plan in plans {
         let Some(awaited) = &plan.schedule.wait_for else { continue };
@@ -129,14 +124,28 @@ fn check(request: &JobsRequest, plans: &[JobPlan]) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// What only `--destroy-data` permits.
+fn check_devices(request: &JobsRequest, jobs: &[JobInstance<'_>]) -> Result<(), CommandError> {
+    if request.destroys_data {
+        return Ok(());
+    }
+    let Some((job, device)) = jobs.iter().find_map(destroyed) else { return Ok(()) };
+    let why = format!(
+        "{job} writes to the device {device}, and what is on it is destroyed: add \
+         --destroy-data if that is what you want"
+    );
+    Err(CommandError::Wrong(why))
+}
+
 /// A device that a job writes to, with the job's name.
-fn destroyed(plan: &JobPlan) -> Option<(String, String)> {
+fn destroyed(job: &JobInstance<'_>) -> Option<(String, String)> {
+    let plan = job.own_plan();
     if !(plan.writes() || plan.trims()) {
         return None;
     }
     let is_device =
         |path: &PathBuf| path.metadata().is_ok_and(|found| found.file_type().is_block_device());
-    let device = jobs::paths(plan, 0).into_iter().find(is_device)?;
+    let device = job.paths().into_iter().find(is_device)?;
     Some((plan.name.clone(), device.display().to_string()))
 }
 

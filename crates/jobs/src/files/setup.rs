@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use job_offsets::{Amount, ExtentOptions, Extents, Generator, OffsetError, PresentFile};
@@ -64,6 +65,21 @@ pub(crate) fn set_up(
     }
     make(plan, &mut files, content, announce, stop)?;
     Ok(SetUp { files, extents })
+}
+
+/// The files of a replayed log, as they are: none is made, and nothing is known of the parts that
+/// the job uses.
+pub(crate) fn found(
+    plan: &JobPlan,
+    paths: impl IntoIterator<Item = PathBuf>,
+) -> Result<Vec<JobFile>, FileError> {
+    let found = |path| {
+        let mut file = JobFile::new(path);
+        make_parents(plan, &file)?;
+        measure(plan, &mut file, 1)?;
+        Ok(file)
+    };
+    paths.into_iter().map(found).collect()
 }
 
 fn make_parents(plan: &JobPlan, file: &JobFile) -> Result<(), FileError> {

@@ -15,6 +15,7 @@ use super::given::Values;
 use super::goals::{LatencyTarget, SteadyPlan};
 use super::offsets::OffsetsPlan;
 use super::refused;
+use super::replay::ReplayPlan;
 use super::report::ReportPlan;
 use super::schedule::{DepthPlan, ProcessPlan, RatePlan, SchedulePlan, ThinkPlan};
 use super::syncs::SyncsPlan;
@@ -58,6 +59,8 @@ pub struct JobPlan {
     pub process: ProcessPlan,
     /// What is measured and reported.
     pub report: ReportPlan,
+    /// What it replays, instead of choosing for itself.
+    pub replay: Option<ReplayPlan>,
     /// How what was written is verified.
     pub verify: Option<VerifyPlan>,
     /// Errors that do not end it.
@@ -113,6 +116,7 @@ impl JobPlan {
             think: ThinkPlan::read(given),
             process: ProcessPlan::read(given).map_err(wrong)?,
             report: ReportPlan::read(given),
+            replay: ReplayPlan::read(given).map_err(wrong)?,
             verify: VerifyPlan::read(given).map_err(wrong)?,
             errors: ErrorsPlan::read(given).map_err(wrong)?,
             latency_target: LatencyTarget::read(given),
@@ -251,10 +255,44 @@ impl JobPlan {
                 return Err(wrong(("rate_iops_min", "it is above rate_iops=".to_owned())));
             }
         }
+        if self.replay.is_some() {
+            self.check_replay().map_err(wrong)?;
+        }
         if self.schedule.wait_for.as_deref() == Some(self.name.as_str()) {
             return Err(wrong(("wait_for", "a job cannot wait for itself".to_owned())));
         }
         Ok(())
+    }
+}
+
+impl JobPlan {
+    /// What a job that replays a log would have to ignore.
+    fn check_replay(&self) -> Result<(), (&'static str, String)> {
+        let verify = self.verify.as_ref();
+        let chunked = self.replay.as_ref().is_some_and(|replay| replay.options.chunked);
+        let own_pace = "replayed logs have a pace of their own; replay_time_scale= changes it";
+        let once = "a log is replayed once, and its operations are known only then";
+        let refused = [
+            ("rate", self.rate.bytes_per_s.iter().any(|one| *one > 0), own_pace),
+            ("rate_iops", self.rate.operations_per_s.iter().any(|one| *one > 0), own_pace),
+            (
+                "ioengine",
+                self.engine.is_by_name(),
+                "the engine works on names, and logs hold reads and writes",
+            ),
+            ("loops", self.offsets.spec.limits.loops > 1, "a log is replayed once"),
+            ("verify_only", verify.is_some_and(|verify| verify.only), once),
+            ("experimental_verify", verify.is_some_and(|verify| verify.without_history), once),
+            (
+                "read_iolog_chunked",
+                chunked && verify.is_some(),
+                "the sizes of blocks must be known to verify them; leave read_iolog_chunked out",
+            ),
+        ];
+        match refused.into_iter().find(|(_, is_given, _)| *is_given) {
+            Some((option, _, why)) => Err((option, format!("with read_iolog: {why}"))),
+            None => Ok(()),
+        }
     }
 }
 

@@ -91,14 +91,6 @@ const REFUSED: &[Refused] = &[
     row("log_alternate_epoch_clock_id", &["0"], NOT_YET, LEAVE_OUT),
     row("error_dump", &["0"], NOT_YET, LEAVE_OUT),
     row("trim_verify_zero", &["1"], NOT_YET, LEAVE_OUT),
-    row("read_iolog", &[], NOT_YET, LEAVE_OUT),
-    row("read_iolog_chunked", &["0"], NOT_YET, LEAVE_OUT),
-    row("replay_no_stall", &["0"], NOT_YET, LEAVE_OUT),
-    row("replay_time_scale", &["100"], NOT_YET, LEAVE_OUT),
-    row("replay_redirect", &[], NOT_YET, LEAVE_OUT),
-    row("replay_align", &["0"], NOT_YET, LEAVE_OUT),
-    row("replay_scale", &["0", "1"], NOT_YET, LEAVE_OUT),
-    row("replay_skip", &[], NOT_YET, LEAVE_OUT),
     row("dedupe_global", &["0"], NOT_YET, "dedupe_percentage= in each job"),
 ];
 

@@ -8,8 +8,10 @@
 mod account;
 mod complete;
 mod issue;
+mod logged;
 mod logs;
 mod pace;
+mod source;
 mod start;
 mod target;
 mod think;
@@ -19,7 +21,7 @@ mod verify;
 
 use std::path::Path;
 
-use job_offsets::{Chooser, Completions, Direction};
+use job_offsets::{Completions, Direction};
 use job_results::{JobError as ResultError, JobResult, LatencyGoal};
 use measure::{Clock, SystemClock};
 use rustix::io::Errno;
@@ -35,6 +37,7 @@ use crate::plan::JobPlan;
 use account::Account;
 use issue::Issued;
 use pace::Pace;
+use source::Operations;
 use target::Target;
 use think::Think;
 use trace::Trace;
@@ -71,7 +74,7 @@ pub(crate) struct Worker<'a> {
     control: &'a JobControl,
     clock: SystemClock,
     files: Table,
-    chooser: Chooser,
+    operations: Operations,
     is_synchronous: bool,
     engine: Box<dyn Engine + Send>,
     memory: IoMemory,
@@ -86,13 +89,14 @@ pub(crate) struct Worker<'a> {
     /// Units that are with the kernel.
     in_flight: usize,
     taken: Vec<Completion>,
-    /// What the chooser is told of what has completed.
+    /// What those who choose are told of what has completed.
     completions: Completions,
     account: Account,
     pace: Option<Pace>,
     think: Option<Think>,
     checks: Option<Box<Checks>>,
     trace: Option<Box<Trace>>,
+    number: u32,
     thread_number: u32,
     target: Option<Target>,
     /// The depth has been lowered: what is in flight has to end.
@@ -112,8 +116,7 @@ impl Worker<'_> {
     /// Does all passes, and answers what was done.
     pub(crate) fn run(mut self) -> JobResult {
         self.begin();
-        while self.failure.is_none() && !self.is_over() && self.chooser.begin_pass(&mut self.files)
-        {
+        while self.failure.is_none() && !self.is_over() && self.begin_pass() {
             self.tell_of_changes();
             self.pass_started = self.clock.ticks();
             self.pass_bytes = [0; 3];
@@ -135,6 +138,11 @@ impl Worker<'_> {
             }
         }
         self.finish()
+    }
+
+    fn begin_pass(&mut self) -> bool {
+        let now = self.clock.ticks();
+        self.operations.begin_pass(&mut self.files, now)
     }
 
     fn begin(&mut self) {
@@ -229,7 +237,7 @@ impl Worker<'_> {
 
     /// Forgets what was counted.
     fn count_anew(&mut self) {
-        self.chooser.end_ramp(self.depth() as u64);
+        self.operations.end_ramp(self.depth() as u64);
         self.control.forget_counts();
         self.runtime_ns = [0; 3];
         self.begin();

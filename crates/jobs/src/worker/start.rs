@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
+use job_iologs::Replay;
 use job_offsets::{
-    Accesses, Chooser, Completions, JobSeeds, Limits, Purpose, SEEDS, SeedSource, SharedSizes,
+    Accesses, Chooser, Completions, Extents, JobSeeds, Limits, Purpose, SEEDS, SeedSource,
+    SharedSizes,
 };
 use job_results::ErrorCounts;
 use measure::{Clock, SystemClock};
@@ -16,6 +18,7 @@ use rustix::thread::{CpuSet, gettid, sched_setaffinity};
 use super::account::Account;
 use super::logs::Logs;
 use super::pace::Pace;
+use super::source::Operations;
 use super::target::Target;
 use super::think::Think;
 use super::trace::Trace;
@@ -27,7 +30,9 @@ use crate::control::{JobControl, Stage};
 use crate::edge::memory::IoMemory;
 use crate::edge::thread::{Usage, act_for, set_io_priority};
 use crate::engines::{ByName, engine};
-use crate::files::{FileError, JobFile, Opening, SetUp, SetUpError, Table, set_up};
+use crate::files::{
+    FileError, JobFile, Opening, SetUp, SetUpError, Table, found, in_directory, set_up,
+};
 use crate::plan::{EngineChoice, JobPlan};
 
 /// A job that has not begun.
@@ -39,6 +44,10 @@ pub(crate) struct Start<'a> {
     pub(crate) number: u32,
     /// How many jobs there are up to it, from 1.
     pub(crate) thread_number: u32,
+    /// What it replays, if it does.
+    pub(crate) steps: Option<Replay>,
+    /// When the first job could begin, in ticks.
+    pub(crate) session_began: u64,
     /// Its files, if they were made before.
     pub(crate) set_up: Option<SetUp>,
 }
@@ -77,6 +86,12 @@ impl<'a> Start<'a> {
         &self,
         announce: &mut dyn FnMut(usize, u64),
     ) -> Result<SetUp, Failure> {
+        if let Some(steps) = &self.steps {
+            let names = steps.files().iter();
+            let paths = names.map(|file| in_directory(self.plan, &file.name, self.number));
+            let files = found(self.plan, paths)?;
+            return Ok(SetUp { files, extents: Extents { files: Vec::new(), size_bytes: 0 } });
+        }
         let seeds = self.seeds();
         let mut contents = Contents::new(self.plan, &seeds, 0);
         let mut sizes = seeds.generator(Purpose::FileSize);
@@ -97,17 +112,12 @@ impl<'a> Start<'a> {
         };
         let seeds = self.seeds();
         let SetUp { files, extents, .. } = set_up;
-        let limits = Limits { size_bytes: extents.size_bytes, ..plan.offsets.spec.limits };
-        let loops = u64::from(limits.loops);
-        self.control.set_planned_bytes(limits.pass_bytes().saturating_mul(loops));
-        let spec = job_offsets::Spec { limits, ..plan.offsets.spec.clone() };
-        let chooser = Chooser::new(&spec, &seeds, &extents.files)
-            .map_err(|error| Failure::new(Errno::INVAL, error.to_string()))?;
+        let operations = self.operations(&seeds, &extents)?;
         let mut contents = Contents::new(plan, &seeds, extents.size_bytes);
         let moves_no_bytes = moves_no_bytes(plan);
-        let mut memory = memory(plan, moves_no_bytes)?;
-        let depth = plan.depth.depth;
         let largest = largest_block(plan);
+        let mut memory = memory(plan, moves_no_bytes, largest)?;
+        let depth = plan.depth.depth;
         let parts = if moves_no_bytes { 0 } else { depth as usize };
         for unit in (0..parts).filter(|_| plan.writes()) {
             contents.fill_block(memory.bytes_mut(unit, largest));
@@ -116,6 +126,7 @@ impl<'a> Start<'a> {
         let engine = engine(plan, &buffers, files.len())
             .map_err(|(what, errno)| Failure::new(errno, what))?;
         self.pre_read(&files)?;
+        let files_count = files.len();
         let files =
             Table::new(files, Opening::new(plan), plan.files.open, by_name(plan), self.clock);
         let trace = plan.report.logs.trace.as_ref();
@@ -125,7 +136,7 @@ impl<'a> Start<'a> {
             control: self.control,
             clock: self.clock,
             files,
-            chooser,
+            operations,
             is_synchronous: engine.is_synchronous(),
             engine,
             memory,
@@ -142,7 +153,8 @@ impl<'a> Start<'a> {
             pace: Pace::new(plan, &seeds, self.clock),
             think: Think::new(plan),
             trace,
-            checks: Checks::new(plan, &seeds, self.thread_number, extents.files.len())?,
+            checks: Checks::new(plan, &seeds, self.thread_number, files_count)?,
+            number: self.number,
             thread_number: self.thread_number,
             target: Target::new(plan),
             must_quiesce: false,
@@ -156,6 +168,23 @@ impl<'a> Start<'a> {
         };
         worker.register_files()?;
         Ok(worker)
+    }
+
+    /// What the job does, and how much that is.
+    fn operations(&mut self, seeds: &JobSeeds, extents: &Extents) -> Result<Operations, Failure> {
+        if let Some(steps) = self.steps.take() {
+            let totals = steps.totals();
+            self.control.set_planned_bytes(totals.reads.bytes + totals.writes.bytes);
+            return Ok(Operations::logged(steps, self.session_began));
+        }
+        let spec = &self.plan.offsets.spec;
+        let limits = Limits { size_bytes: extents.size_bytes, ..spec.limits };
+        let loops = u64::from(limits.loops);
+        self.control.set_planned_bytes(limits.pass_bytes().saturating_mul(loops));
+        let spec = job_offsets::Spec { limits, ..spec.clone() };
+        let chooser = Chooser::new(&spec, seeds, &extents.files)
+            .map_err(|error| Failure::new(Errno::INVAL, error.to_string()))?;
+        Ok(Operations::Chosen(Box::new(chooser)))
     }
 
     /// Processors, priorities and user. Answers the priority of its I/O.
@@ -195,9 +224,17 @@ impl<'a> Start<'a> {
         let mut buffer = vec![0; largest_block(self.plan)];
         for file in files {
             let wrong = |source| Failure::from(FileError::new(&file.path, "pre_read", source));
-            let mut open = File::open(&file.path).map_err(wrong)?;
+            let mut open = match File::open(&file.path) {
+                // A log may make it first.
+                Err(error) if self.plan.replay.is_some() && error.kind() == ErrorKind::NotFound => {
+                    continue;
+                }
+                opened => opened.map_err(wrong)?,
+            };
             std::io::Seek::seek(&mut open, std::io::SeekFrom::Start(file.offset)).map_err(wrong)?;
-            let mut part = open.take(file.io_bytes);
+            // Of files of a log, it is not known which part is used.
+            let part = if file.io_bytes == 0 { u64::MAX } else { file.io_bytes };
+            let mut part = open.take(part);
             while part.read(&mut buffer).map_err(wrong)? > 0 && !self.control.is_stopped() {}
         }
         Ok(())
@@ -248,10 +285,20 @@ fn largest_block(plan: &JobPlan) -> usize {
     usize::try_from(plan.offsets.block_bytes_max()).unwrap_or(usize::MAX)
 }
 
-fn memory(plan: &JobPlan, moves_no_bytes: bool) -> Result<IoMemory, Failure> {
+/// Memory for operations of at most `largest` bytes.
+pub(super) fn memory(
+    plan: &JobPlan,
+    moves_no_bytes: bool,
+    largest: usize,
+) -> Result<IoMemory, Failure> {
     let parts = if moves_no_bytes { 0 } else { plan.depth.depth as usize };
     let first = usize::try_from(plan.buffers.align).unwrap_or(0);
-    IoMemory::new(parts, largest_block(plan), first)
+    // What logs hold may be of any length, and direct I/O needs buffers that are aligned.
+    let part_bytes = match plan.replay {
+        Some(_) => largest.next_multiple_of(rustix::param::page_size()),
+        None => largest,
+    };
+    IoMemory::new(parts, part_bytes, first)
         .map_err(|_| Failure::new(Errno::NOMEM, "iomem allocation"))
 }
 

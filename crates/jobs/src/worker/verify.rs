@@ -322,7 +322,7 @@ impl Worker<'_> {
         let written = self.pass_bytes[1] + self.pass_bytes[2];
         let before = self.control.stage();
         self.control.set_stage(Stage::Verifying);
-        self.chooser.rewind(&mut self.files);
+        self.operations.rewind(&mut self.files);
         self.tell_of_changes();
         if let Some(checks) = &mut self.checks {
             checks.rewind_seeds();
@@ -377,7 +377,7 @@ impl Worker<'_> {
             if checks.chosen_bytes + least > written {
                 return None;
             }
-            match self.chooser.next_again(&mut self.files) {
+            match self.operations.next_again(&mut self.files) {
                 job_offsets::Choice::Transfer(next) => match next.direction {
                     Direction::Read => {}
                     Direction::Write | Direction::Trim => {
@@ -404,7 +404,7 @@ impl Worker<'_> {
     /// can be verified.
     pub(super) fn pass_without_writing(&mut self) {
         while !self.control.is_stopped() {
-            match self.chooser.next(&mut self.files) {
+            match self.operations.next(&mut self.files) {
                 job_offsets::Choice::Transfer(next) => {
                     self.pass_bytes[next.direction as usize] += next.length_bytes;
                     let Some(checks) = &mut self.checks else { return };
