@@ -221,7 +221,8 @@ fn steps_are_never_before_their_time() {
         assert!(began.elapsed() >= Duration::from_millis(least_ms), "{options}");
     }
     let waits = Place::new(
-        "fio version 2 iolog\n%old add\n%old open\n%old read 0 4096\n%old wait 200 0\n%old read 0 512\n",
+        "fio version 2 iolog\n%old add\n%old open\n%old read 0 4096\n%old wait 200 0\n\
+         %old read 0 512\n",
     );
     let began = Instant::now();
     assert_eq!(moved(&waits.replay("").out)[0], (2, 4608));
@@ -250,7 +251,8 @@ fn names_are_in_the_directory() {
 #[test]
 fn a_replay_ends_when_its_time_is_over() {
     let place = Place::new(
-        "fio version 3 iolog\n0 %old add\n1 %old open\n2 %old read 0 4096\n900000000 %old read 0 512\n",
+        "fio version 3 iolog\n0 %old add\n1 %old open\n2 %old read 0 4096\n\
+         900000000 %old read 0 512\n",
     );
     let said = place.replay("--runtime=1");
     assert_eq!((said.status, moved(&said.out)[0]), (0, (1, 4096)), "{}", said.err);

@@ -5,11 +5,14 @@ use std::{env, io, thread};
 
 use crate::expression;
 
+/// What a keyword stands for, asked for where it is used.
+type Quantity = fn() -> io::Result<u64>;
+
 /// What variables and keywords are replaced by.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings {
     variable: fn(&str) -> Option<String>,
-    keywords: [(&'static str, fn() -> io::Result<u64>); 3],
+    keywords: [(&'static str, Quantity); 3],
 }
 
 impl Surroundings {

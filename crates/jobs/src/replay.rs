@@ -1,11 +1,11 @@
 //! A log that a job replays, read before any job starts.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use job_files::Place;
-use job_iologs::{Access, Replay, Source, log_of_job};
+use job_iologs::{Access, Replay, ReplayFile, Source, log_of_job};
 use job_offsets::{Accesses, Direction};
 
 use crate::error::JobError;
@@ -19,8 +19,9 @@ pub struct LoggedJob {
     pub plan: JobPlan,
     /// Lines that are ignored, and options.
     pub remarks: Vec<String>,
+    /// The files that are known.
+    pub files: Vec<ReplayFile>,
     steps: Mutex<Option<Replay>>,
-    names: Vec<OsString>,
 }
 
 impl LoggedJob {
@@ -29,7 +30,7 @@ impl LoggedJob {
     ///
     /// # Errors
     /// Why it cannot be replayed.
-    pub(crate) fn read(plan: &JobPlan, number: u32) -> Result<Option<Self>, JobError> {
+    pub fn read(plan: &JobPlan, number: u32) -> Result<Option<Self>, JobError> {
         let Some(own) = &plan.replay else { return Ok(None) };
         let wrong = |why: String| JobError::Wrong {
             place: place(plan),
@@ -47,13 +48,13 @@ impl LoggedJob {
             remarks.push("read_iolog: write_iolog is ignored, as in fio".to_owned());
         }
         take_from_log(&mut plan, &replay, own);
-        let names = replay.files().iter().map(|file| file.name.clone()).collect();
-        Ok(Some(Self { plan, remarks, steps: Mutex::new(Some(replay)), names }))
+        let files = replay.files().to_vec();
+        Ok(Some(Self { plan, remarks, files, steps: Mutex::new(Some(replay)) }))
     }
 
-    /// The files that are known.
+    /// Where its files are.
     pub(crate) fn paths(&self, number: u32) -> Vec<PathBuf> {
-        self.names.iter().map(|name| in_directory(&self.plan, name, number)).collect()
+        self.files.iter().map(|file| in_directory(&self.plan, &file.name, number)).collect()
     }
 
     /// The steps, for the job that executes them.
@@ -73,6 +74,9 @@ fn take_from_log(plan: &mut JobPlan, replay: &Replay, own: &ReplayPlan) {
         (Access::Write, false) => Accesses::Write,
         (Access::ReadWrite, false) => Accesses::ReadWrite,
     };
+    if let Some(own) = &mut plan.replay {
+        own.lasts_us = u64::try_from(replay.duration().as_micros()).unwrap_or(u64::MAX);
+    }
     // Files are opened when the log says so, however many that are.
     plan.files.open = None;
     for direction in Direction::ALL {

@@ -15,7 +15,6 @@ use crate::files::SetUp;
 use crate::instance::JobInstance;
 use crate::plan::{EngineChoice, ExitWhat};
 use crate::present::presented;
-use crate::replay::LoggedJob;
 use crate::steadiness::Steadiness;
 use crate::worker::{Failure, Start, error_text};
 
@@ -116,7 +115,7 @@ impl Slot {
 
 /// Makes the files of a job, if they are to be there before any starts.
 fn set_up(job: &JobInstance<'_>, slot: &Slot, clock: SystemClock, watch: &mut dyn Watch) {
-    if !job.plan.files.create_serialize || job.logged.is_some() {
+    if !job.plan.files.create_serialize {
         return;
     }
     let start = start_of(job, clock);
@@ -142,7 +141,7 @@ fn start_of<'a>(job: &'a JobInstance<'_>, clock: SystemClock) -> Start<'a> {
         clock,
         number: job.number,
         thread_number: job.thread_number,
-        steps: None,
+        logged: job.logged.as_ref(),
         session_began: 0,
         set_up: None,
     }
@@ -307,9 +306,8 @@ impl<'a> Session<'a> {
                 return JobResult::default();
             }
             let set_up = slot.set_up.lock().expect("nobody panics while holding it").take();
-            let steps = job.logged.as_ref().and_then(LoggedJob::take_steps);
             let session_began = self.began_ticks;
-            let start = Start { set_up, steps, session_began, ..start_of(job, self.clock) };
+            let start = Start { set_up, session_began, ..start_of(job, self.clock) };
             match start.worker() {
                 Ok(worker) => worker.run(),
                 Err(failure) => failed(&failure),

@@ -60,6 +60,28 @@ fn each_job_is_measured_on_each_target_in_the_state_that_it_makes() {
 }
 
 #[test]
+fn a_log_is_replayed_on_each_target() {
+    let Some(place) = Place::as_root("a_log_is_replayed_on_each_target") else { return };
+    let log = "fio version 3 iolog\n0 /data/a add\n0 new add\n1 /data/a open\n1 new open\n\
+               2 /data/a read 8192 4096\n3 new write 0 4096\n30000 new read 0 4096\n";
+    fs::write(place.path("app.log"), log).expect("the place is ours");
+    let job = "[app]\nread_iolog=app.log\nioengine=libaio\niodepth=4\n";
+    fs::write(place.path("job.fio"), job).expect("the place is ours");
+    let run = "run job.fio ext4:size=64m tmpfs --blocks 2 --on-busy measure --format json \
+               --out run";
+    let document = place.run(run).assert_code(0).document();
+    let all = cells(&document);
+    assert_eq!(all.len(), 2);
+    for cell in all {
+        assert!(median(cell, "read_latency_p99") > 0.0, "{cell}");
+        assert!(median(cell, "write_latency_p99") > 0.0, "{cell}");
+    }
+    fs::remove_file(place.path("app.log")).expect("it was there");
+    place.finish(place.fsprism("report --terminal run")).assert_code(0);
+    place.run("run job.fio tmpfs").assert_refused(&["app.log", "cannot be read"]);
+}
+
+#[test]
 fn what_cannot_run_on_targets_is_refused_before_anything_is_made() {
     let place = Place::new();
     let refused = |text: &str, words: &[&str]| {

@@ -10,7 +10,7 @@ pub(crate) use layout::LayoutContent;
 pub(crate) use names::in_directory;
 pub use names::paths;
 pub(crate) use open::{Opening, open_to_size};
-pub(crate) use setup::{SetUp, SetUpError, found, set_up};
+pub(crate) use setup::{SetUp, SetUpError, found, present, set_up};
 pub(crate) use table::{Change, Table};
 
 use std::io;

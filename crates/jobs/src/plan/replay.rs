@@ -11,6 +11,10 @@ pub struct ReplayPlan {
     pub logs: String,
     /// What of it is replayed, and how fast.
     pub options: ReplayOptions,
+    /// Whether files are made that are shorter than what is read of them. fio makes none.
+    pub makes_files: bool,
+    /// How long it takes by the times in its log, in microseconds; 0 until that has been read.
+    pub lasts_us: u64,
 }
 
 impl ReplayPlan {
@@ -33,6 +37,11 @@ impl ReplayPlan {
             ..ReplayOptions::default()
         };
         let logs = given.text("read_iolog").filter(|name| !name.is_empty());
-        Ok(logs.map(|logs| Self { logs: logs.to_owned(), options }))
+        Ok(logs.map(|logs| Self {
+            logs: logs.to_owned(),
+            options,
+            makes_files: false,
+            lasts_us: 0,
+        }))
     }
 }

@@ -14,7 +14,7 @@ use super::issue::Issued;
 use super::source::Operations;
 use super::start::memory;
 use super::{Failure, Worker};
-use crate::files::{FileKind, found, in_directory};
+use crate::files::{FileKind, in_directory, present};
 use crate::plan::JobPlan;
 
 /// A log at work.
@@ -92,11 +92,10 @@ impl Worker<'_> {
             let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
             began.saturating_add(self.clock.ticks_of(ns))
         };
-        let due = match event.action {
-            ReplayAction::WaitUntil { since_run_began } => {
-                Some(after(logged.session_began, since_run_began))
-            }
-            _ => event.at.map(|at| after(logged.began, at)),
+        let due = if let ReplayAction::WaitUntil { since_run_began } = event.action {
+            Some(after(logged.session_began, since_run_began))
+        } else {
+            event.at.map(|at| after(logged.began, at))
         };
         Some(Step { action: event.action, due })
     }
@@ -156,15 +155,14 @@ impl Worker<'_> {
         let known = self.files.files.len();
         for added in logged.steps.files().get(known..).unwrap_or_default() {
             let path = in_directory(self.plan, &added.name, self.number);
-            for file in found(self.plan, [path])? {
-                if file.kind == FileKind::BlockDevice {
-                    let path = file.path.display();
-                    let text = format!("read_iolog: {path} is a device; add it where it begins");
-                    return Err(Failure::new(Errno::PERM, text));
-                }
-                self.files.add(file);
-                self.engine.add_file();
+            let file = present(self.plan, path)?;
+            if file.kind == FileKind::BlockDevice {
+                let path = file.path.display();
+                let text = format!("read_iolog: {path} is a device; add it where the log begins");
+                return Err(Failure::new(Errno::PERM, text));
             }
+            self.files.add(file);
+            self.engine.add_file();
         }
         Ok(())
     }

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 
-use job_iologs::Replay;
 use job_offsets::{
     Accesses, Chooser, Completions, Extents, JobSeeds, Limits, Purpose, SEEDS, SeedSource,
     SharedSizes,
@@ -30,10 +29,9 @@ use crate::control::{JobControl, Stage};
 use crate::edge::memory::IoMemory;
 use crate::edge::thread::{Usage, act_for, set_io_priority};
 use crate::engines::{ByName, engine};
-use crate::files::{
-    FileError, JobFile, Opening, SetUp, SetUpError, Table, found, in_directory, set_up,
-};
+use crate::files::{FileError, JobFile, Opening, SetUp, SetUpError, Table, found, set_up};
 use crate::plan::{EngineChoice, JobPlan};
+use crate::replay::LoggedJob;
 
 /// A job that has not begun.
 pub(crate) struct Start<'a> {
@@ -45,7 +43,7 @@ pub(crate) struct Start<'a> {
     /// How many jobs there are up to it, from 1.
     pub(crate) thread_number: u32,
     /// What it replays, if it does.
-    pub(crate) steps: Option<Replay>,
+    pub(crate) logged: Option<&'a LoggedJob>,
     /// When the first job could begin, in ticks.
     pub(crate) session_began: u64,
     /// Its files, if they were made before.
@@ -86,16 +84,15 @@ impl<'a> Start<'a> {
         &self,
         announce: &mut dyn FnMut(usize, u64),
     ) -> Result<SetUp, Failure> {
-        if let Some(steps) = &self.steps {
-            let names = steps.files().iter();
-            let paths = names.map(|file| in_directory(self.plan, &file.name, self.number));
-            let files = found(self.plan, paths)?;
-            return Ok(SetUp { files, extents: Extents { files: Vec::new(), size_bytes: 0 } });
-        }
         let seeds = self.seeds();
         let mut contents = Contents::new(self.plan, &seeds, 0);
-        let mut sizes = seeds.generator(Purpose::FileSize);
         let stop = self.control.stop_flag();
+        if let Some(logged) = self.logged {
+            let paths = logged.paths(self.number);
+            let needed: Vec<u64> = logged.files.iter().map(|file| file.needed).collect();
+            return Ok(found(self.plan, paths, &needed, &mut contents, announce, stop)?);
+        }
+        let mut sizes = seeds.generator(Purpose::FileSize);
         Ok(set_up(self.plan, self.number, &mut contents, &mut sizes, announce, stop)?)
     }
 
@@ -171,8 +168,8 @@ impl<'a> Start<'a> {
     }
 
     /// What the job does, and how much that is.
-    fn operations(&mut self, seeds: &JobSeeds, extents: &Extents) -> Result<Operations, Failure> {
-        if let Some(steps) = self.steps.take() {
+    fn operations(&self, seeds: &JobSeeds, extents: &Extents) -> Result<Operations, Failure> {
+        if let Some(steps) = self.logged.and_then(LoggedJob::take_steps) {
             let totals = steps.totals();
             self.control.set_planned_bytes(totals.reads.bytes + totals.writes.bytes);
             return Ok(Operations::logged(steps, self.session_began));

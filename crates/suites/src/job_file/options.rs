@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use job_files::{JobText, Place, Setting, Surroundings};
 use job_offsets::{Amount, ZipfSampler};
+use jobs::LoggedJob;
 use jobs::plan::JobPlan;
 use record::{JobFileOptions, RecordedJob, RecordedSetting};
 use textual::plain_text;
 
 use super::error::JobFileRefusal;
+use super::figures;
 
 /// What is executed if no file is named.
 const DECLARED: &str = "\
@@ -101,12 +103,26 @@ fn plan(options: &JobFileOptions, job: &RecordedJob) -> Result<JobPlan, JobFileR
         settings: settings.collect(),
         global,
     };
-    let mut plan = JobPlan::new(&text, ZipfSampler::Exact)?;
+    let mut plan = with_log(JobPlan::new(&text, ZipfSampler::Exact)?)?;
     check(&plan)?;
+    plan.report.total_percentiles |= figures::is_from_due(&plan);
     for name in &mut plan.files.names {
         let own = Path::new(name.as_str()).file_name();
         *name = own.map_or_else(String::new, |own| own.to_string_lossy().into_owned());
     }
+    Ok(plan)
+}
+
+/// A plan whose directions and sizes are those of the log that it replays, if it does. The files of
+/// targets are new, so those that it reads are made.
+fn with_log(mut plan: JobPlan) -> Result<JobPlan, JobFileRefusal> {
+    if let Some(replay) = &mut plan.replay {
+        replay.makes_files = true;
+    }
+    let Some(logged) = LoggedJob::read(&plan, 0)? else { return Ok(plan) };
+    let bytes = logged.files.iter().map(|file| file.end).sum();
+    let mut plan = logged.plan;
+    plan.offsets.extents.size = Some(Amount::Bytes(bytes));
     Ok(plan)
 }
 
@@ -135,6 +151,10 @@ fn check(plan: &JobPlan) -> Result<(), JobFileRefusal> {
     if !has_size {
         let what = "it has no size, and the files of a target are new".to_owned();
         return refuse(what, "give size= in bytes");
+    }
+    if plan.replay.as_ref().is_some_and(|replay| replay.options.chunked) {
+        let what = "read_iolog_chunked= reads the log while it is replayed".to_owned();
+        return refuse(what, "leave it out, or use `fsprism fio`");
     }
     if plan.files.fill_device {
         let what = "fill_device= would fill the target".to_owned();
