@@ -66,7 +66,7 @@ impl Place {
     }
 
     /// Names and contents of all files.
-    fn contents(&self) -> Vec<(String, Vec<u8>)> {
+    fn contents(&self) -> Vec<Content> {
         let entries = fs::read_dir(self.files()).expect("it is there").flatten();
         let content = |path: &Path| fs::read(path).expect("a file");
         let mut all: Vec<_> = entries
@@ -77,15 +77,18 @@ impl Place {
     }
 }
 
+/// A file's name and its bytes.
+type Content = (String, Vec<u8>);
+
 /// Names of which one side alone knows, and of each other the first byte that differs.
-fn differences(ours: &[(String, Vec<u8>)], theirs: &[(String, Vec<u8>)]) -> String {
-    let names = |all: &[(String, Vec<u8>)]| all.iter().map(|(name, _)| name.clone()).collect();
+fn differences(ours: &[Content], theirs: &[Content]) -> String {
+    let names = |all: &[Content]| all.iter().map(|(name, _)| name.clone()).collect();
     let (own, other): (Vec<_>, Vec<_>) = (names(ours), names(theirs));
     if own != other {
         return format!("{own:?} instead of {other:?}");
     }
     let differs = ours.iter().zip(theirs).filter(|(own, other)| own != other);
-    let text = |((name, own), (_, other)): (&(String, Vec<u8>), &(String, Vec<u8>))| {
+    let text = |((name, own), (_, other)): (&Content, &Content)| {
         let at = own.iter().zip(other).position(|(one, two)| one != two);
         format!("{name}: {} bytes, not {}, differ at {at:?}; ", own.len(), other.len())
     };
