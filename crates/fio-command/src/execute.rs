@@ -15,6 +15,7 @@ use jobs::{JobError, JobInstance, SessionResult, Watch, announcement, instances,
 use measure::SystemClock;
 
 use crate::arguments::{CommandError, JobsRequest, Request, When, output_file};
+use crate::bandwidth_log::BandwidthLog;
 use crate::eta::Progress;
 use crate::{Streams, VERSION, help};
 
@@ -76,6 +77,7 @@ fn execute_jobs(request: &JobsRequest, streams: &mut Streams<'_>) -> Result<u8, 
         request,
         results,
         err: *err,
+        bandwidth: request.logs_bandwidth.then(BandwidthLog::new),
         progress: shows_progress.then(|| Progress::new(request)),
         began: Instant::now(),
         interrupted: &interrupted,
@@ -87,8 +89,9 @@ fn execute_jobs(request: &JobsRequest, streams: &mut Streams<'_>) -> Result<u8, 
     };
     let done = run(&jobs, clock, &mut watcher, &interrupted);
     watcher.end_progress();
-    let Watcher { written, results, .. } = watcher;
+    let Watcher { written, results, bandwidth, .. } = watcher;
     written.map_err(CommandError::Writing)?;
+    bandwidth.map_or(Ok(()), |log| log.write()).map_err(CommandError::Writing)?;
     let report = report(&plans, &done);
     write(&report, request.formats, request.terse, results).map_err(CommandError::Writing)?;
     results.flush().map_err(CommandError::Writing)?;
@@ -181,6 +184,7 @@ struct Watcher<'a> {
     results: &'a mut dyn Write,
     err: &'a mut dyn Write,
     progress: Option<Progress>,
+    bandwidth: Option<BandwidthLog>,
     began: Instant,
     interrupted: &'a AtomicBool,
     has_said_interrupted: bool,
@@ -249,6 +253,9 @@ impl Watch for Watcher<'_> {
             self.has_said_interrupted = true;
             let written = writeln!(self.err, "\nfsprism fio: terminating on a signal");
             self.keep(written);
+        }
+        if let Some(log) = &mut self.bandwidth {
+            log.look(jobs, self.began.elapsed());
         }
         if let Some(progress) = &mut self.progress
             && let Some(text) = progress.text(jobs, self.began.elapsed())

@@ -80,6 +80,7 @@ impl JobPlan {
     /// # Errors
     /// The first option that is wrong, cannot be done here, or contradicts another.
     pub fn new(text: &JobText, zipf: ZipfSampler) -> Result<Self, JobError> {
+        refused::check_engine(text)?;
         let job = Job::from_text(text)?;
         refused::check(&job)?;
         let asked = RefCell::default();
@@ -355,6 +356,7 @@ mod tests {
              instead: run it before fsprism"
         );
         assert!(refused("ioengine=rdma\n").contains("`ioengine=rdma` is not supported: it moves"));
+        assert!(refused("uri=nbd+unix:///x\nioengine=nbd\n").contains("line 4: `ioengine=nbd`"));
         assert!(refused("ioengine=libaoi\n").contains("instead: libaio"));
         assert!(
             refused("bs=2m\n").contains("line 2: `size`: it is smaller than the smallest block")

@@ -1,6 +1,6 @@
 //! What of fio is not supported: refused with the reason and the nearest that is.
 
-use job_files::{Job, JobFileError, Value};
+use job_files::{Job, JobFileError, JobText, Place, Value};
 
 use super::engine::EngineChoice;
 use super::given::Values;
@@ -154,11 +154,27 @@ pub(super) fn check(job: &Job) -> Result<(), JobError> {
 /// # Errors
 /// If there is none of that name here.
 pub(super) fn engine(job: &Job, given: Values<'_>) -> Result<EngineChoice, JobError> {
-    let name = given.text("ioengine").unwrap_or("psync");
+    let place = || job.given("ioengine").map_or_else(|| job.place.clone(), |one| one.place.clone());
+    named(given.text("ioengine").unwrap_or("psync"), place)
+}
+
+/// Checks the engine before all other options, since those of other engines are unknown here.
+///
+/// # Errors
+/// If there is none of that name here.
+pub(super) fn check_engine(text: &JobText) -> Result<(), JobError> {
+    let engine = text.settings.iter().rev().find(|setting| setting.name == "ioengine");
+    match engine.and_then(|setting| Some((setting.value.as_deref()?, &setting.place))) {
+        Some((name, place)) => named(name.trim(), || place.clone()).map(drop),
+        None => Ok(()),
+    }
+}
+
+fn named(name: &str, place: impl FnOnce() -> Place) -> Result<EngineChoice, JobError> {
     if let Some(engine) = EngineChoice::named(name) {
         return Ok(engine);
     }
-    let place = job.given("ioengine").map_or_else(|| job.place.clone(), |one| one.place.clone());
+    let place = place();
     let (why, instead) = match ENGINES.iter().find(|(one, ..)| *one == name) {
         Some((_, why, instead)) => ((*why).to_owned(), (*instead).to_owned()),
         None => {
