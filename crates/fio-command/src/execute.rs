@@ -149,7 +149,7 @@ fn destroyed(job: &JobInstance<'_>) -> Option<(String, String)> {
     let is_device =
         |path: &PathBuf| path.metadata().is_ok_and(|found| found.file_type().is_block_device());
     let device = job.paths().into_iter().find(is_device)?;
-    Some((plan.name.clone(), device.display().to_string()))
+    Some((job.name().to_owned(), device.display().to_string()))
 }
 
 fn announce(jobs: &[JobInstance<'_>], out: &mut dyn Write) -> io::Result<()> {

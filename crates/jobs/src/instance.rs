@@ -35,6 +35,12 @@ impl JobInstance<'_> {
         self.logged.as_ref().map_or(self.plan, |logged| &logged.plan)
     }
 
+    /// Its name. As in fio, clones are called by their section.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        if self.number == 0 { &self.plan.name } else { &self.plan.section }
+    }
+
     /// The paths of its files.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {

@@ -119,7 +119,7 @@ fn set_up(job: &JobInstance<'_>, slot: &Slot, clock: SystemClock, watch: &mut dy
         return;
     }
     let start = start_of(job, clock);
-    match start.set_up_files(&mut |files, bytes| watch.lays_out(&job.plan.name, files, bytes)) {
+    match start.set_up_files(&mut |files, bytes| watch.lays_out(job.name(), files, bytes)) {
         Ok(set_up) => {
             *slot.set_up.lock().expect("nobody panics while holding it") = Some(set_up);
         }
@@ -137,6 +137,7 @@ fn set_up(job: &JobInstance<'_>, slot: &Slot, clock: SystemClock, watch: &mut dy
 fn start_of<'a>(job: &'a JobInstance<'_>, clock: SystemClock) -> Start<'a> {
     Start {
         plan: job.own_plan(),
+        name: job.name(),
         control: &job.control,
         clock,
         number: job.number,
@@ -274,7 +275,7 @@ impl<'a> Session<'a> {
 
     fn waits_for_another(&self, own: &JobInstance<'_>) -> bool {
         let Some(name) = &own.plan.schedule.wait_for else { return false };
-        let others = self.jobs.iter().filter(|job| job.plan.name == *name);
+        let others = self.jobs.iter().filter(|job| job.name() == name);
         others.into_iter().any(|job| job.control.stage() != Stage::Ended)
     }
 

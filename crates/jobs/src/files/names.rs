@@ -21,10 +21,10 @@ pub fn paths(plan: &JobPlan, number: u32) -> Vec<PathBuf> {
         return files.names.iter().map(|name| within(name, 0)).collect();
     }
     // A job may be called what it accesses, such as a device.
-    if files.count == 1 && is_special(Path::new(&plan.name)) {
-        return vec![within(&plan.name, number)];
+    if files.count == 1 && is_special(Path::new(&plan.section)) {
+        return vec![within(&plan.section, number)];
     }
-    let name = |file| formatted(&files.format, &plan.name, number, file);
+    let name = |file| formatted(&files.format, &plan.section, number, file);
     (0..files.count).map(|file| within(&name(file), number)).collect()
 }
 

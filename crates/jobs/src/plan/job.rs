@@ -27,6 +27,8 @@ use crate::error::JobError;
 pub struct JobPlan {
     /// Its name.
     pub name: String,
+    /// What its section is called, which its files are named after, and its clones.
+    pub section: String,
     /// What its user says about it.
     pub description: String,
     /// Where it begins.
@@ -86,6 +88,10 @@ impl JobPlan {
         let asked = RefCell::default();
         let mut plan = Self::read(&job, Values::new(&job, &asked), zipf)?;
         (plan.options, plan.global_options) = options(text);
+        // A name in a global section has no effect.
+        if plan.options.iter().all(|(option, _)| option != "name") {
+            plan.name.clone_from(&plan.section);
+        }
         Ok(plan)
     }
 
@@ -101,6 +107,7 @@ impl JobPlan {
         let files = FilesPlan::read(given);
         let plan = Self {
             name: given.text("name").unwrap_or(&job.name).to_owned(),
+            section: job.name.clone(),
             description: given.text("description").unwrap_or_default().to_owned(),
             place: job.place.clone(),
             global_options: Vec::new(),
@@ -363,6 +370,17 @@ mod tests {
         );
         assert!(refused("rate=1m\nrate_iops=5\n").contains("only one of the two can count"));
         assert!(plan("zonemode=none\nflow=0\n").is_ok());
+    }
+
+    #[test]
+    fn only_a_section_can_name_its_job() {
+        let names = |text: &str| {
+            let plan = JobPlan::new(&texts(text)[0], ZipfSampler::Exact).expect("a plan");
+            (plan.name, plan.section)
+        };
+        let named = |name: &str| (name.to_owned(), "one".to_owned());
+        assert_eq!(names("[global]\nname=all\n[one]\nsize=1m\n"), named("one"));
+        assert_eq!(names("[global]\nname=all\n[one]\nname=own\nsize=1m\n"), named("own"));
     }
 
     #[test]

@@ -71,6 +71,7 @@ impl From<FileError> for Failure {
 #[expect(clippy::struct_excessive_bools, reason = "each says something else about the job")]
 pub(crate) struct Worker<'a> {
     plan: &'a JobPlan,
+    name: &'a str,
     control: &'a JobControl,
     clock: SystemClock,
     files: Table,

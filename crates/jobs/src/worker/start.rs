@@ -36,6 +36,7 @@ use crate::replay::LoggedJob;
 /// A job that has not begun.
 pub(crate) struct Start<'a> {
     pub(crate) plan: &'a JobPlan,
+    pub(crate) name: &'a str,
     pub(crate) control: &'a JobControl,
     pub(crate) clock: SystemClock,
     /// Which of the jobs of its plan it is, from 0.
@@ -130,6 +131,7 @@ impl<'a> Start<'a> {
         let trace = Trace::new(trace, &files.files, self.clock)?;
         let mut worker = Worker {
             plan,
+            name: self.name,
             control: self.control,
             clock: self.clock,
             files,
@@ -146,11 +148,15 @@ impl<'a> Start<'a> {
             in_flight: 0,
             taken: Vec::new(),
             completions: Completions::default(),
-            account: Account::new(plan, self.clock, Logs::new(plan, self.thread_number, priority)),
+            account: Account::new(
+                plan,
+                self.clock,
+                Logs::new(plan, self.name, self.thread_number, priority),
+            ),
             pace: Pace::new(plan, &seeds, self.clock),
             think: Think::new(plan),
             trace,
-            checks: Checks::new(plan, &seeds, self.thread_number, files_count)?,
+            checks: Checks::new(plan, self.name, &seeds, self.thread_number, files_count)?,
             number: self.number,
             thread_number: self.thread_number,
             target: Target::new(plan),

@@ -58,6 +58,7 @@ impl Checks {
     /// `None` if the job verifies nothing.
     pub(super) fn new(
         plan: &JobPlan,
+        name: &str,
         seeds: &JobSeeds,
         thread_number: u32,
         files: usize,
@@ -112,15 +113,15 @@ impl Checks {
             chosen_bytes: 0,
             chosen: 0,
         };
-        checks.load(plan, thread_number)?;
+        checks.load(name, thread_number)?;
         Ok(Some(Box::new(checks)))
     }
 
-    fn load(&mut self, plan: &JobPlan, thread_number: u32) -> Result<(), Failure> {
+    fn load(&mut self, job: &str, thread_number: u32) -> Result<(), Failure> {
         if !self.plan.loads_state {
             return Ok(());
         }
-        let name = state_name(plan, thread_number);
+        let name = state_name(job, thread_number);
         let wrong = |source| Failure::from(FileError::new(name.as_ref(), "verify state", source));
         let bytes = fs::read(&name).map_err(wrong)?;
         let state = VerifyState::from_bytes(&bytes)
@@ -205,8 +206,8 @@ fn rules(plan: &JobPlan, own: &VerifyPlan) -> HeaderRules {
     }
 }
 
-fn state_name(plan: &JobPlan, thread_number: u32) -> String {
-    VerifyState::file_name(&plan.name, u64::from(thread_number) - 1)
+fn state_name(job: &str, thread_number: u32) -> String {
+    VerifyState::file_name(job, u64::from(thread_number) - 1)
 }
 
 impl Worker<'_> {
@@ -443,10 +444,10 @@ impl Worker<'_> {
                 true => RandomState::Wide([0; 5]),
                 false => RandomState::Narrow([0; 3]),
             },
-            name: self.plan.name.clone().into_bytes(),
+            name: self.name.as_bytes().to_vec(),
             completed: checks.completions.latest(checks.writes_ended),
         };
-        let name = state_name(self.plan, self.thread_number);
+        let name = state_name(self.name, self.thread_number);
         if let Err(source) = fs::write(&name, state.to_bytes()) {
             self.fail(FileError::new(name.as_ref(), "verify state", source).into());
         }

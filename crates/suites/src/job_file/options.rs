@@ -132,7 +132,7 @@ fn check(plan: &JobPlan) -> Result<(), JobFileRefusal> {
         Err(JobFileRefusal::NotOnTargets { job: plan.name.clone(), what, instead })
     };
     let is_device = |name: &&String| name.starts_with("/dev/");
-    let named = plan.files.names.iter().chain([&plan.name]);
+    let named = plan.files.names.iter().chain([&plan.section]);
     if let Some(device) = named.clone().find(is_device) {
         let what = format!("it accesses the device {device}, and targets are file systems");
         return refuse(what, "leave out filename= and give size=, or use `fsprism fio`");
