@@ -115,7 +115,6 @@ struct Parsed {
     global: Vec<Setting>,
     jobs: Vec<JobText>,
     current: Option<JobText>,
-    is_global: bool,
     files: Vec<String>,
     sections: Vec<String>,
 }
@@ -311,15 +310,11 @@ impl Parsed {
         if name == "name" {
             self.end_job();
             let value = value.unwrap_or_default();
-            self.is_global = value == "global";
-            if !self.is_global {
+            if value != "global" {
                 self.begin_job(&value);
                 self.push("name", Some(value));
             }
             return;
-        }
-        if self.current.is_none() && !self.is_global {
-            self.begin_job("fio");
         }
         self.push(name, value);
     }
@@ -333,6 +328,7 @@ impl Parsed {
         });
     }
 
+    /// Before the first job, and after `--name=global`, options are for all jobs.
     fn push(&mut self, name: &str, value: Option<String>) {
         let setting = Setting { name: name.to_owned(), value, place: Place::CommandLine };
         match &mut self.current {
@@ -364,7 +360,8 @@ impl Parsed {
             } else {
                 job_files::read(path, only, &surroundings)?
             };
-            for text in &mut texts {
+            // As in fio, a second file begins with the defaults.
+            for text in texts.iter_mut().filter(|_| index == 0) {
                 text.settings.splice(0..0, self.global.iter().cloned());
                 text.global += self.global.len();
             }
