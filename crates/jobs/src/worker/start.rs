@@ -113,13 +113,10 @@ impl<'a> Start<'a> {
         let operations = self.operations(&seeds, &extents)?;
         let mut contents = Contents::new(plan, &seeds, extents.size_bytes);
         let moves_no_bytes = moves_no_bytes(plan);
-        let largest = largest_block(plan);
-        let mut memory = memory(plan, moves_no_bytes, largest)?;
+        let memory = filled(plan, moves_no_bytes, &mut contents)?;
         let depth = plan.depth.depth;
         let parts = if moves_no_bytes { 0 } else { depth as usize };
-        for unit in (0..parts).filter(|_| plan.writes()) {
-            contents.fill_block(memory.bytes_mut(unit, largest));
-        }
+        let largest = largest_block(plan);
         let buffers: Vec<_> = (0..parts).map(|unit| memory.span(unit, largest)).collect();
         let engine = engine(plan, &buffers, files.len())
             .map_err(|(what, errno)| Failure::new(errno, what))?;
@@ -286,6 +283,22 @@ fn moves_no_bytes(plan: &JobPlan) -> bool {
 
 fn largest_block(plan: &JobPlan) -> usize {
     usize::try_from(plan.offsets.block_bytes_max()).unwrap_or(usize::MAX)
+}
+
+/// Memory for all operations of a job, filled with what it writes.
+fn filled(
+    plan: &JobPlan,
+    moves_no_bytes: bool,
+    contents: &mut Contents,
+) -> Result<IoMemory, Failure> {
+    let largest = largest_block(plan);
+    let mut memory = memory(plan, moves_no_bytes, largest)?;
+    if plan.writes() && !moves_no_bytes {
+        for unit in 0..plan.depth.depth as usize {
+            contents.fill_block(memory.bytes_mut(unit, largest));
+        }
+    }
+    Ok(memory)
 }
 
 /// Memory for operations of at most `largest` bytes.
