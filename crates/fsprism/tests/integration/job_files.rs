@@ -82,6 +82,26 @@ fn a_log_is_replayed_on_each_target() {
 }
 
 #[test]
+fn without_targets_jobs_run_where_their_file_says() {
+    let place = Place::new();
+    place.make("data");
+    let targets = |text: &str| {
+        fs::write(place.path("job.fio"), text).expect("the place is ours");
+        let run = "run job.fio --blocks 1 --on-busy measure --format json";
+        let document = place.run(run).assert_code(0).document();
+        let all = document["targets"].as_array().expect("targets").clone();
+        all.iter().map(|one| one["label"].as_str().expect("a label").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(targets("[global]\ndirectory=data\nsize=64k\n[a]\n[b]\n"), ["data"]);
+    assert_eq!(targets("[a]\nfilename=data/x\nsize=64k\n"), ["data"]);
+    let own = place.path("").file_name().expect("a name").to_string_lossy().into_owned();
+    assert_eq!(targets("[a]\nsize=64k\n"), [own]);
+    let several = "[a]\ndirectory=data\nsize=64k\n[b]\nsize=64k\n";
+    fs::write(place.path("job.fio"), several).expect("the place is ours");
+    place.run("run job.fio").assert_refused(&["several directories", "data", "TARGET"]);
+}
+
+#[test]
 fn what_cannot_run_on_targets_is_refused_before_anything_is_made() {
     let place = Place::new();
     let refused = |text: &str, words: &[&str]| {

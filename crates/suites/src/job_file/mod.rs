@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use textual::grouped;
 
 pub use self::error::JobFileRefusal;
-pub use self::options::{declared, read};
+pub use self::options::{declared, directory, read};
 use crate::benchmark::Benchmark;
 use crate::live_target::LiveTarget;
 use crate::sequence::{self, SequencePhase};

@@ -1,5 +1,6 @@
 //! From a job file to what a run records of it, and to plans for targets.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,9 @@ use textual::plain_text;
 use super::error::JobFileRefusal;
 use super::figures;
 
-/// What is executed if no file is named.
+/// What messages call the jobs that are executed if no file is named.
+const BUILT_IN: &str = "built-in.fio";
+/// Those jobs.
 const DECLARED: &str = "\
 [global]
 size=64m
@@ -37,12 +40,12 @@ rw=randwrite
 #[must_use]
 pub fn declared() -> JobFileOptions {
     let texts = job_files::read_text(
-        Path::new("built-in.fio"),
+        Path::new(BUILT_IN),
         DECLARED.as_bytes(),
         &[],
         &Surroundings::of_this_process(),
     );
-    recorded("built-in.fio", DECLARED, &texts.expect("the text is a job file"))
+    recorded(BUILT_IN, DECLARED, &texts.expect("the text is a job file"))
 }
 
 /// Reads a job file, or some of its sections.
@@ -57,6 +60,40 @@ pub fn read(path: &Path, sections: &[String]) -> Result<JobFileOptions, JobFileR
         .map_err(jobs::JobError::from)?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(recorded(&path.display().to_string(), &text, &texts))
+}
+
+/// The directory that the jobs of a file say they are in; of those that say nothing, the current
+/// one. `None` of the jobs that are executed if no file is named.
+///
+/// # Errors
+/// If there are several.
+pub fn directory(options: &JobFileOptions) -> Result<Option<String>, JobFileRefusal> {
+    if options.file == BUILT_IN {
+        return Ok(None);
+    }
+    let mut all = BTreeSet::new();
+    for job in &options.jobs {
+        let last = |name: &str| {
+            let given = job.settings.iter().rev().find(|setting| setting.name == name);
+            given.and_then(|setting| setting.value.as_deref()).map(str::trim)
+        };
+        match (last("directory"), last("filename")) {
+            (Some(directories), _) => all.extend(directories.split(':').map(str::to_owned)),
+            (None, Some(names)) => all.extend(names.split(':').map(parent)),
+            (None, None) => all.extend([".".to_owned()]),
+        }
+    }
+    match all.len() {
+        0 | 1 => Ok(all.pop_first()),
+        _ => Err(JobFileRefusal::SeveralDirectories {
+            directories: all.into_iter().collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+fn parent(name: &str) -> String {
+    let parent = Path::new(name).parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.map_or_else(|| ".".to_owned(), |parent| parent.to_string_lossy().into_owned())
 }
 
 fn recorded(file: &str, text: &str, texts: &[JobText]) -> JobFileOptions {
