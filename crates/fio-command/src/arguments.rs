@@ -3,6 +3,7 @@
 //! Options before the first `--name` belong to a job without a name; `--name=global` sets options
 //! for all that follow.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,7 @@ pub(crate) struct JobsRequest {
     pub(crate) status_interval_ms: Option<u64>,
     pub(crate) read_only: bool,
     pub(crate) destroys_data: bool,
+    pub(crate) logs_bandwidth: bool,
     pub(crate) jobs_max: usize,
 }
 
@@ -105,7 +107,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("trigger-file", "no commands are run"),
     ("trigger-timeout", "no commands are run"),
     ("trigger-remote", "no commands are run"),
-    ("bandwidth-log", "give each job write_bw_log="),
     ("aux-path", "start it where it may write files"),
 ];
 
@@ -114,7 +115,6 @@ struct Parsed {
     global: Vec<Setting>,
     jobs: Vec<JobText>,
     current: Option<JobText>,
-    is_global: bool,
     files: Vec<String>,
     sections: Vec<String>,
 }
@@ -134,6 +134,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Request, CommandError> {
         status_interval_ms: None,
         read_only: false,
         destroys_data: false,
+        logs_bandwidth: false,
         jobs_max: JOBS_MAX,
     };
     let mut parsed = Parsed::default();
@@ -156,6 +157,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Request, CommandError> {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (option, None),
         };
+        let name = completed(name);
         let mut value_of = |value: Option<String>| {
             let value = value.or_else(|| rest.next().cloned());
             value.ok_or_else(|| CommandError::Wrong(format!("--{name} needs a value")))
@@ -168,7 +170,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Request, CommandError> {
         }
         match name {
             "section" => parsed.sections.push(value_of(value)?),
-            _ if takes_value(name) => set(&mut request, name, &value_of(value)?)?,
+            _ if WITH_VALUES.contains(&name) => set(&mut request, name, &value_of(value)?)?,
             _ if switch(&mut request, name) => {}
             _ => {
                 let takes_none = value.is_none() && is_flag(name);
@@ -181,6 +183,28 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Request, CommandError> {
     Ok(Request::Jobs(Box::new(request)))
 }
 
+/// The whole name of an option of which the command line has the beginning, if no other begins so.
+fn completed(name: &str) -> &str {
+    let is_whole = |known: &&str| *known == name;
+    if name.len() < 2 || all_names().any(|known| is_whole(&known)) {
+        return name;
+    }
+    let begun: BTreeSet<&str> = all_names().filter(|known| known.starts_with(name)).collect();
+    match begun.first() {
+        Some(only) if begun.len() == 1 => only,
+        _ => name,
+    }
+}
+
+/// The names of all options of the command line.
+fn all_names() -> impl Iterator<Item = &'static str> {
+    let of_jobs = options::OPTIONS.iter().flat_map(|option| [option.name, option.alias]);
+    let own = [PRINTED, WITH_VALUES, SWITCHES].into_iter().flatten().copied();
+    own.chain(REFUSED.iter().map(|(name, _)| *name)).chain(["section"]).chain(of_jobs)
+}
+
+const PRINTED: &[&str] = &["version", "v", "help", "h", "cmdhelp", "enghelp"];
+
 fn printed(name: &str, value: Option<&str>) -> Option<Print> {
     match name {
         "version" | "v" => Some(Print::Version),
@@ -191,20 +215,30 @@ fn printed(name: &str, value: Option<&str>) -> Option<Print> {
     }
 }
 
-fn takes_value(name: &str) -> bool {
-    matches!(
-        name,
-        "output"
-            | "output-format"
-            | "terse-version"
-            | "eta"
-            | "eta-newline"
-            | "eta-interval"
-            | "status-interval"
-            | "alloc-size"
-            | "max-jobs"
-    )
-}
+const WITH_VALUES: &[&str] = &[
+    "output",
+    "output-format",
+    "terse-version",
+    "eta",
+    "eta-newline",
+    "eta-interval",
+    "status-interval",
+    "alloc-size",
+    "max-jobs",
+];
+
+const SWITCHES: &[&str] = &[
+    "parse-only",
+    "showcmd",
+    "minimal",
+    "m",
+    "append-terse",
+    "a",
+    "readonly",
+    "bandwidth-log",
+    "destroy-data",
+    "warnings-fatal",
+];
 
 fn switch(request: &mut JobsRequest, name: &str) -> bool {
     match name {
@@ -213,6 +247,7 @@ fn switch(request: &mut JobsRequest, name: &str) -> bool {
         "minimal" | "m" => request.formats = terse_only(),
         "append-terse" | "a" => request.formats.is_terse = true,
         "readonly" => request.read_only = true,
+        "bandwidth-log" => request.logs_bandwidth = true,
         "destroy-data" => request.destroys_data = true,
         // What fio warns of and does anyway is refused here in any case.
         "warnings-fatal" => {}
@@ -260,7 +295,7 @@ fn set(request: &mut JobsRequest, name: &str, value: &str) -> Result<(), Command
         "alloc-size" => {
             value.parse::<u64>().map_err(|_| wrong("it must be a number of KiB"))?;
         }
-        _ => unreachable!("`takes_value` has no other"),
+        _ => unreachable!("`WITH_VALUES` has no other"),
     }
     Ok(())
 }
@@ -275,15 +310,11 @@ impl Parsed {
         if name == "name" {
             self.end_job();
             let value = value.unwrap_or_default();
-            self.is_global = value == "global";
-            if !self.is_global {
+            if value != "global" {
                 self.begin_job(&value);
                 self.push("name", Some(value));
             }
             return;
-        }
-        if self.current.is_none() && !self.is_global {
-            self.begin_job("fio");
         }
         self.push(name, value);
     }
@@ -297,6 +328,7 @@ impl Parsed {
         });
     }
 
+    /// Before the first job, and after `--name=global`, options are for all jobs.
     fn push(&mut self, name: &str, value: Option<String>) {
         let setting = Setting { name: name.to_owned(), value, place: Place::CommandLine };
         match &mut self.current {
@@ -328,7 +360,8 @@ impl Parsed {
             } else {
                 job_files::read(path, only, &surroundings)?
             };
-            for text in &mut texts {
+            // As in fio, a second file begins with the defaults.
+            for text in texts.iter_mut().filter(|_| index == 0) {
                 text.settings.splice(0..0, self.global.iter().cloned());
                 text.global += self.global.len();
             }

@@ -17,6 +17,7 @@ use jobs::{JobError, JobInstance, SessionResult, Watch, announcement, instances,
 use measure::SystemClock;
 
 use crate::arguments::{CommandError, JobsRequest, Request, When, output_file};
+use crate::bandwidth_log::BandwidthLog;
 use crate::eta::Progress;
 use crate::{Streams, VERSION, help};
 
@@ -32,7 +33,10 @@ pub(crate) fn execute(request: &Request, streams: &mut Streams<'_>) -> Result<u8
 }
 
 fn execute_jobs(request: &JobsRequest, streams: &mut Streams<'_>) -> Result<u8, CommandError> {
-    let plans = request.texts.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
+    let mut plans = request.texts.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
+    for replay in plans.iter_mut().filter_map(|plan| plan.replay.as_mut()) {
+        replay.options.read_only = request.read_only;
+    }
     check(request, &plans)?;
     if request.show_command {
         let text = help::command_line(&request.texts);
@@ -42,7 +46,8 @@ fn execute_jobs(request: &JobsRequest, streams: &mut Streams<'_>) -> Result<u8, 
     if request.parse_only {
         return Ok(0);
     }
-    let jobs = instances(&plans);
+    let jobs = instances(&plans)?;
+    check_devices(request, &jobs)?;
     if jobs.len() > request.jobs_max {
         let why = format!("{} jobs are more than --max-jobs={}", jobs.len(), request.jobs_max);
         return Err(CommandError::Wrong(why));
@@ -74,6 +79,7 @@ fn execute_jobs(request: &JobsRequest, streams: &mut Streams<'_>) -> Result<u8, 
         request,
         results,
         err: *err,
+        bandwidth: request.logs_bandwidth.then(BandwidthLog::new),
         progress: shows_progress.then(|| Progress::new(request)),
         began: Instant::now(),
         interrupted: &interrupted,
@@ -85,8 +91,9 @@ fn execute_jobs(request: &JobsRequest, streams: &mut Streams<'_>) -> Result<u8, 
     };
     let done = run(&jobs, clock, &mut watcher, &interrupted);
     watcher.end_progress();
-    let Watcher { written, results, .. } = watcher;
+    let Watcher { written, results, bandwidth, .. } = watcher;
     written.map_err(CommandError::Writing)?;
+    bandwidth.map_or(Ok(()), |log| log.write()).map_err(CommandError::Writing)?;
     let report = report(&plans, &done);
     write(&report, request.formats, request.terse, results).map_err(CommandError::Writing)?;
     results.flush().map_err(CommandError::Writing)?;
@@ -109,15 +116,6 @@ fn check(request: &JobsRequest, plans: &[JobPlan]) -> Result<(), CommandError> {
             format!("{}: trim and write operations are not allowed with --readonly", plan.name);
         return Err(CommandError::Wrong(why));
     }
-    if !request.destroys_data
-        && let Some((job, device)) = plans.iter().find_map(destroyed)
-    {
-        let why = format!(
-            "{job} writes to the device {device}, and what is on it is destroyed: add \
-             --destroy-data if that is what you want"
-        );
-        return Err(CommandError::Wrong(why));
-    }
     let names = |name: &str| plans.iter().filter(|plan| plan.name == name).count();
     for plan in plans {
         let Some(awaited) = &plan.schedule.wait_for else { continue };
@@ -131,15 +129,29 @@ fn check(request: &JobsRequest, plans: &[JobPlan]) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// What only `--destroy-data` permits.
+fn check_devices(request: &JobsRequest, jobs: &[JobInstance<'_>]) -> Result<(), CommandError> {
+    if request.destroys_data {
+        return Ok(());
+    }
+    let Some((job, device)) = jobs.iter().find_map(destroyed) else { return Ok(()) };
+    let why = format!(
+        "{job} writes to the device {device}, and what is on it is destroyed: add \
+         --destroy-data if that is what you want"
+    );
+    Err(CommandError::Wrong(why))
+}
+
 /// A device that a job writes to, with the job's name.
-fn destroyed(plan: &JobPlan) -> Option<(String, String)> {
+fn destroyed(job: &JobInstance<'_>) -> Option<(String, String)> {
+    let plan = job.own_plan();
     if !(plan.writes() || plan.trims()) {
         return None;
     }
     let is_device =
         |path: &PathBuf| path.metadata().is_ok_and(|found| found.file_type().is_block_device());
-    let device = jobs::paths(plan, 0).into_iter().find(is_device)?;
-    Some((plan.name.clone(), device.display().to_string()))
+    let device = job.paths().into_iter().find(is_device)?;
+    Some((job.name().to_owned(), device.display().to_string()))
 }
 
 fn announce(jobs: &[JobInstance<'_>], out: &mut dyn Write) -> io::Result<()> {
@@ -186,6 +198,7 @@ struct Watcher<'a> {
     results: &'a mut dyn Write,
     err: &'a mut dyn Write,
     progress: Option<Progress>,
+    bandwidth: Option<BandwidthLog>,
     began: Instant,
     interrupted: &'a AtomicBool,
     has_said_interrupted: bool,
@@ -254,6 +267,9 @@ impl Watch for Watcher<'_> {
             self.has_said_interrupted = true;
             let written = writeln!(self.err, "\nfsprism fio: terminating on a signal");
             self.keep(written);
+        }
+        if let Some(log) = &mut self.bandwidth {
+            log.look(jobs, self.began.elapsed());
         }
         if let Some(progress) = &mut self.progress
             && let Some(text) = progress.text(jobs, self.began.elapsed())

@@ -30,6 +30,7 @@ Options:
   --showcmd                 Print the jobs as command lines
   --section=NAME            Do this job of the file only; may be given several times
   --destroy-data            Let jobs write to devices; what is on them is lost
+  --bandwidth-log           Write the bandwidth of all jobs to agg-read_bw.log and the like
   --readonly                Refuse jobs that write or trim
   --max-jobs=N              Refuse more jobs than this [default: 4096]
   --cmdhelp=OPTION          Print what values an option has, or all options

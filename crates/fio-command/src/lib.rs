@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod bandwidth_log;
 mod eta;
 mod execute;
 mod help;

@@ -5,14 +5,14 @@ use std::{env, io, thread};
 
 use crate::expression;
 
-/// A keyword, and what asks for its value.
-type Keyword = (&'static str, fn() -> io::Result<u64>);
+/// What a keyword stands for, asked for where it is used.
+type Quantity = fn() -> io::Result<u64>;
 
 /// What variables and keywords are replaced by.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings {
     variable: fn(&str) -> Option<String>,
-    keywords: [Keyword; 3],
+    keywords: [(&'static str, Quantity); 3],
 }
 
 impl Surroundings {

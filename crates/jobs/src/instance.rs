@@ -1,11 +1,15 @@
 //! The jobs that plans are for: as many as `numjobs` says, in groups.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use job_offsets::{Purpose, clone_index};
 
 use crate::control::JobControl;
+use crate::error::JobError;
+use crate::files::paths;
 use crate::plan::JobPlan;
+use crate::replay::LoggedJob;
 use crate::seeds::seeds;
 
 /// One of the jobs that a plan is for.
@@ -19,15 +23,42 @@ pub struct JobInstance<'a> {
     pub thread_number: u32,
     /// Its group.
     pub group: u32,
+    /// What it replays, if it does.
+    pub logged: Option<LoggedJob>,
     /// What it waits before it starts, in microseconds.
     pub delay_us: u64,
     /// What it shows and is told.
     pub control: Arc<JobControl>,
 }
 
-/// The jobs that plans are for.
-#[must_use]
-pub fn instances(plans: &[JobPlan]) -> Vec<JobInstance<'_>> {
+impl JobInstance<'_> {
+    /// Its plan, with what the log says that it replays.
+    #[must_use]
+    pub fn own_plan(&self) -> &JobPlan {
+        self.logged.as_ref().map_or(self.plan, |logged| &logged.plan)
+    }
+
+    /// Its name. As in fio, clones are called by their section.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        if self.number == 0 { &self.plan.name } else { &self.plan.section }
+    }
+
+    /// The paths of its files.
+    #[must_use]
+    pub fn paths(&self) -> Vec<PathBuf> {
+        match &self.logged {
+            Some(logged) => logged.paths(self.number),
+            None => paths(self.plan, self.number),
+        }
+    }
+}
+
+/// The jobs that plans are for. Logs that they replay are read.
+///
+/// # Errors
+/// If a log cannot be replayed.
+pub fn instances(plans: &[JobPlan]) -> Result<Vec<JobInstance<'_>>, JobError> {
     let mut all: Vec<JobInstance<'_>> = Vec::new();
     let mut group = 0;
     for plan in plans {
@@ -43,13 +74,14 @@ pub fn instances(plans: &[JobPlan]) -> Vec<JobInstance<'_>> {
                 plan,
                 number,
                 thread_number,
+                logged: LoggedJob::read(plan, number)?,
                 group,
                 delay_us: delay_us(plan, number, thread_number),
                 control: Arc::new(JobControl::default()),
             });
         }
     }
-    all
+    Ok(all)
 }
 
 /// What a job waits before it starts, drawn from the range that is given.
@@ -76,7 +108,8 @@ mod tests {
         let surroundings = Surroundings::of_this_process();
         let texts = read_text(Path::new("jobs.fio"), text, &[], &surroundings).expect("a job file");
         let plans = [JobPlan::new(&texts[0], ZipfSampler::Exact).expect("a plan")];
-        let delays: Vec<u64> = instances(&plans).iter().map(|job| job.delay_us).collect();
+        let jobs = instances(&plans).expect("no log is read");
+        let delays: Vec<u64> = jobs.iter().map(|job| job.delay_us).collect();
         // fio 3.33 starts its jobs then, as far as can be seen: to a tenth of a second.
         assert_eq!(delays, [2_339_105, 1_175_553, 2_119_000]);
     }

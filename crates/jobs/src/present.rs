@@ -14,7 +14,7 @@ pub(crate) fn presented(job: &JobInstance<'_>, result: JobResult) -> JobResult {
     let plan = job.plan;
     let priority = plan.process.io_priority.unwrap_or(0);
     JobResult {
-        name: plan.name.clone(),
+        name: job.name().to_owned(),
         description: plan.description.clone(),
         group: job.group,
         pid: std::process::id() + job.thread_number - 1,

@@ -6,12 +6,12 @@ use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use job_results::{DiskUtilization, JobError as ResultError, JobResult};
-use measure::SystemClock;
+use measure::{Clock, SystemClock};
 use system_calls::on_own_descriptors;
 
 use crate::control::{Bell, Stage};
 use crate::disks::Disks;
-use crate::files::{SetUp, paths};
+use crate::files::SetUp;
 use crate::instance::JobInstance;
 use crate::plan::{EngineChoice, ExitWhat};
 use crate::present::presented;
@@ -67,16 +67,19 @@ pub fn run(
 ) -> SessionResult {
     let slots: Vec<Slot> = jobs.iter().map(|_| Slot::default()).collect();
     for (job, slot) in jobs.iter().zip(&slots) {
+        for remark in job.logged.iter().flat_map(|logged| &logged.remarks) {
+            watch.complains(remark);
+        }
         if interrupted.load(Ordering::Relaxed) {
             job.control.stop();
         }
         set_up(job, slot, clock, watch);
     }
     watch.starts(jobs);
-    let began = Instant::now();
+    let (began, began_ticks) = (Instant::now(), clock.ticks());
     let mut disks = Disks::default();
     let bell = Bell::default();
-    let session = Session { jobs, slots: &slots, clock, bell: &bell, began };
+    let session = Session { jobs, slots: &slots, clock, bell: &bell, began, began_ticks };
     let steady = std::thread::scope(|scope| session.execute(scope, &mut disks, watch, interrupted));
     let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let disks = disks.report();
@@ -116,7 +119,7 @@ fn set_up(job: &JobInstance<'_>, slot: &Slot, clock: SystemClock, watch: &mut dy
         return;
     }
     let start = start_of(job, clock);
-    match start.set_up_files(&mut |files, bytes| watch.lays_out(&job.plan.name, files, bytes)) {
+    match start.set_up_files(&mut |files, bytes| watch.lays_out(job.name(), files, bytes)) {
         Ok(set_up) => {
             *slot.set_up.lock().expect("nobody panics while holding it") = Some(set_up);
         }
@@ -133,11 +136,14 @@ fn set_up(job: &JobInstance<'_>, slot: &Slot, clock: SystemClock, watch: &mut dy
 
 fn start_of<'a>(job: &'a JobInstance<'_>, clock: SystemClock) -> Start<'a> {
     Start {
-        plan: job.plan,
+        plan: job.own_plan(),
+        name: job.name(),
         control: &job.control,
         clock,
         number: job.number,
         thread_number: job.thread_number,
+        logged: job.logged.as_ref(),
+        session_began: 0,
         set_up: None,
     }
 }
@@ -153,6 +159,7 @@ struct Session<'a> {
     clock: SystemClock,
     bell: &'a Bell,
     began: Instant,
+    began_ticks: u64,
 }
 
 impl<'a> Session<'a> {
@@ -248,7 +255,7 @@ impl<'a> Session<'a> {
             if self.waits_for_another(job) {
                 continue;
             }
-            for path in paths(job.plan, job.number) {
+            for path in job.paths() {
                 if job.plan.report.devices && !job.plan.engine.needs_no_files() {
                     disks.watch(&path);
                 }
@@ -271,7 +278,7 @@ impl<'a> Session<'a> {
 
     fn waits_for_another(&self, own: &JobInstance<'_>) -> bool {
         let Some(name) = &own.plan.schedule.wait_for else { return false };
-        let others = self.jobs.iter().filter(|job| job.plan.name == *name);
+        let others = self.jobs.iter().filter(|job| job.name() == name);
         others.into_iter().any(|job| job.control.stage() != Stage::Ended)
     }
 
@@ -303,7 +310,8 @@ impl<'a> Session<'a> {
                 return JobResult::default();
             }
             let set_up = slot.set_up.lock().expect("nobody panics while holding it").take();
-            let start = Start { set_up, ..start_of(job, self.clock) };
+            let session_began = self.began_ticks;
+            let start = Start { set_up, session_began, ..start_of(job, self.clock) };
             match start.worker() {
                 Ok(worker) => worker.run(),
                 Err(failure) => failed(&failure),

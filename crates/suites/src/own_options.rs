@@ -14,4 +14,12 @@ pub trait OwnOptions: Args {
     /// # Errors
     /// When they contradict each other, or cannot be met on this machine.
     fn shape(self, suite: Suite, targets: &[String]) -> Result<Suite, NoSuite>;
+
+    /// What is measured if no target is named: nothing of its own, unless the suite knows better.
+    ///
+    /// # Errors
+    /// When it knows no place for all.
+    fn own_targets(_suite: &Suite) -> Result<Vec<String>, NoSuite> {
+        Ok(Vec::new())
+    }
 }

@@ -33,6 +33,15 @@ impl OwnOptions for JobFileArguments {
         }
         Ok(suite.with_classic(Some(&SuiteOptions::JobFile(options)))?)
     }
+
+    fn own_targets(suite: &Suite) -> Result<Vec<String>, NoSuite> {
+        match &suite.classic {
+            Some(SuiteOptions::JobFile(options)) => {
+                Ok(job_file::directory(options)?.into_iter().collect())
+            }
+            Some(_) | None => Ok(Vec::new()),
+        }
+    }
 }
 
 /// Jobs that last so long.

@@ -60,6 +60,48 @@ fn each_job_is_measured_on_each_target_in_the_state_that_it_makes() {
 }
 
 #[test]
+fn a_log_is_replayed_on_each_target() {
+    let Some(place) = Place::as_root("a_log_is_replayed_on_each_target") else { return };
+    let log = "fio version 3 iolog\n0 /data/a add\n0 new add\n1 /data/a open\n1 new open\n\
+               2 /data/a read 8192 4096\n3 new write 0 4096\n30000 new read 0 4096\n";
+    fs::write(place.path("app.log"), log).expect("the place is ours");
+    let job = "[app]\nread_iolog=app.log\nioengine=libaio\niodepth=4\n";
+    fs::write(place.path("job.fio"), job).expect("the place is ours");
+    let run = "run job.fio ext4:size=64m tmpfs --blocks 2 --on-busy measure --format json \
+               --out run";
+    let document = place.run(run).assert_code(0).document();
+    let all = cells(&document);
+    assert_eq!(all.len(), 2);
+    for cell in all {
+        assert!(median(cell, "read_latency_p99") > 0.0, "{cell}");
+        assert!(median(cell, "write_latency_p99") > 0.0, "{cell}");
+    }
+    fs::remove_file(place.path("app.log")).expect("it was there");
+    place.finish(place.fsprism("report --terminal run")).assert_code(0);
+    place.run("run job.fio tmpfs").assert_refused(&["app.log", "cannot be read"]);
+}
+
+#[test]
+fn without_targets_jobs_run_where_their_file_says() {
+    let place = Place::new();
+    place.make("data");
+    let targets = |text: &str| {
+        fs::write(place.path("job.fio"), text).expect("the place is ours");
+        let run = "run job.fio --blocks 1 --on-busy measure --format json";
+        let document = place.run(run).assert_code(0).document();
+        let all = document["targets"].as_array().expect("targets").clone();
+        all.iter().map(|one| one["label"].as_str().expect("a label").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(targets("[global]\ndirectory=data\nsize=64k\n[a]\n[b]\n"), ["data"]);
+    assert_eq!(targets("[a]\nfilename=data/x\nsize=64k\n"), ["data"]);
+    let own = place.path("").file_name().expect("a name").to_string_lossy().into_owned();
+    assert_eq!(targets("[a]\nsize=64k\n"), [own]);
+    let several = "[a]\ndirectory=data\nsize=64k\n[b]\nsize=64k\n";
+    fs::write(place.path("job.fio"), several).expect("the place is ours");
+    place.run("run job.fio").assert_refused(&["several directories", "data", "TARGET"]);
+}
+
+#[test]
 fn what_cannot_run_on_targets_is_refused_before_anything_is_made() {
     let place = Place::new();
     let refused = |text: &str, words: &[&str]| {

@@ -14,6 +14,7 @@ mod totals;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 use std::vec;
 
 pub use event::{Extent, FileIndex, ReplayAction, ReplayEvent};
@@ -53,6 +54,16 @@ pub struct ReplayFile {
     pub name: OsString,
     /// The largest end of a read, write or trim, in bytes.
     pub end: u64,
+    /// How long it must be before the replay: the largest end of a read that no write came up to
+    /// before, in bytes.
+    pub needed: u64,
+    written: u64,
+}
+
+impl ReplayFile {
+    fn new(name: OsString) -> Self {
+        Self { name, end: 0, needed: 0, written: 0 }
+    }
 }
 
 impl Replay {
@@ -94,6 +105,12 @@ impl Replay {
         &self.totals
     }
 
+    /// How long it takes by the times in its log, as far as that has been read.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        self.events.as_slice().iter().rev().find_map(|event| event.at).unwrap_or_default()
+    }
+
     /// The lines that were ignored.
     #[must_use]
     pub fn remarks(&self) -> &Remarks {
@@ -116,7 +133,7 @@ impl Replay {
     fn absorb(&mut self, batch: Batch) {
         let Batch { events, new_files, remarks } = batch;
         self.events = events.into_iter();
-        self.files.extend(new_files.into_iter().map(|name| ReplayFile { name, end: 0 }));
+        self.files.extend(new_files.into_iter().map(ReplayFile::new));
         self.remarks.append(remarks);
     }
 
@@ -124,6 +141,11 @@ impl Replay {
         if let Some(extent) = totals.add(event) {
             let file = &mut files[extent.file.get()];
             file.end = file.end.max(extent.end());
+            if matches!(event.action, ReplayAction::Write(_)) {
+                file.written = file.written.max(extent.end());
+            } else if extent.end() > file.written {
+                file.needed = file.needed.max(extent.end());
+            }
         }
     }
 

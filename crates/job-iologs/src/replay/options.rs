@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::str::FromStr;
 
 /// The options that change what is replayed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayOptions {
     /// Whether the log is read while it is replayed, a part at a time: `read_iolog_chunked`.
     pub chunked: bool,

@@ -115,6 +115,10 @@ impl Engine for Mapped {
         })
     }
 
+    fn add_file(&mut self) {
+        self.mappings.push(None);
+    }
+
     fn close(&mut self, file: usize) {
         self.mappings[file] = None;
     }

@@ -111,6 +111,9 @@ pub(crate) trait Engine {
         Ok(())
     }
 
+    /// The job has a file more.
+    fn add_file(&mut self) {}
+
     /// Forgets what it knows of a file that is about to be closed.
     fn close(&mut self, _file: usize) {}
 }

@@ -141,6 +141,10 @@ impl Engine for ByPosition {
         }))
     }
 
+    fn add_file(&mut self) {
+        self.positions.push(None);
+    }
+
     fn close(&mut self, file: usize) {
         // A file that is opened again begins at 0.
         self.positions[file] = None;

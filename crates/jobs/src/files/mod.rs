@@ -9,9 +9,10 @@ mod table;
 
 pub(crate) use by_name::remove;
 pub(crate) use layout::LayoutContent;
+pub(crate) use names::in_directory;
 pub use names::paths;
 pub(crate) use open::{Opening, open_to_size};
-pub(crate) use setup::{SetUp, SetUpError, set_up};
+pub(crate) use setup::{SetUp, SetUpError, found, present, set_up};
 pub(crate) use table::{Change, Table};
 
 use std::io;

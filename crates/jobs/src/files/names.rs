@@ -1,6 +1,8 @@
 //! The names of a job's files.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::plan::JobPlan;
@@ -14,18 +16,15 @@ pub fn paths(plan: &JobPlan, number: u32) -> Vec<PathBuf> {
         walk(directory, &mut found);
         return found;
     }
-    let within = |name: &str, number: u32| match files.directories.len() {
-        0 => PathBuf::from(name),
-        count => Path::new(&files.directories[number as usize % count]).join(relative(name)),
-    };
+    let within = |name: &str, number: u32| in_directory(plan, OsStr::new(name), number);
     if !files.names.is_empty() {
         return files.names.iter().map(|name| within(name, 0)).collect();
     }
     // A job may be called what it accesses, such as a device.
-    if files.count == 1 && is_special(Path::new(&plan.name)) {
-        return vec![within(&plan.name, number)];
+    if files.count == 1 && is_special(Path::new(&plan.section)) {
+        return vec![within(&plan.section, number)];
     }
-    let name = |file| formatted(&files.format, &plan.name, number, file);
+    let name = |file| formatted(&files.format, &plan.section, number, file);
     (0..files.count).map(|file| within(&name(file), number)).collect()
 }
 
@@ -41,9 +40,18 @@ fn walk(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// fio puts the directory before every name, absolute ones as well.
-fn relative(name: &str) -> &str {
-    name.trim_start_matches('/')
+/// Where a file of this name is. fio puts the directory before every name, absolute ones as well.
+pub(crate) fn in_directory(plan: &JobPlan, name: &OsStr, number: u32) -> PathBuf {
+    let directories = &plan.files.directories;
+    match directories.len() {
+        0 => PathBuf::from(name),
+        count => {
+            let bytes = name.as_bytes();
+            let from = bytes.iter().position(|byte| *byte != b'/').unwrap_or(bytes.len());
+            let relative = OsStr::from_bytes(&bytes[from..]);
+            Path::new(&directories[number as usize % count]).join(relative)
+        }
+    }
 }
 
 fn is_special(path: &Path) -> bool {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use job_offsets::{Amount, ExtentOptions, Extents, Generator, OffsetError, PresentFile};
@@ -68,6 +69,37 @@ pub(crate) fn set_up(
     }
     make(plan, &mut files, content, announce, stop)?;
     Ok(SetUp { files, extents })
+}
+
+/// The files of a replayed log. Those that are shorter than what is read of them are made, if the
+/// plan wants that. Nothing is known of the parts that the job uses.
+pub(crate) fn found(
+    plan: &JobPlan,
+    paths: Vec<PathBuf>,
+    needed: &[u64],
+    content: &mut dyn LayoutContent,
+    announce: &mut dyn FnMut(usize, u64),
+    stop: &AtomicBool,
+) -> Result<SetUp, SetUpError> {
+    let files: Result<Vec<JobFile>, _> =
+        paths.into_iter().map(|path| present(plan, path)).collect();
+    let mut files = files?;
+    if plan.replay.as_ref().is_some_and(|replay| replay.makes_files) {
+        for (file, needed) in files.iter_mut().zip(needed) {
+            file.io_bytes = *needed;
+        }
+        make(plan, &mut files, content, announce, stop)?;
+        files.iter_mut().for_each(|file| file.io_bytes = 0);
+    }
+    Ok(SetUp { files, extents: Extents { files: Vec::new(), size_bytes: 0 } })
+}
+
+/// A file of a replayed log, as it is.
+pub(crate) fn present(plan: &JobPlan, path: PathBuf) -> Result<JobFile, FileError> {
+    let mut file = JobFile::new(path);
+    make_parents(plan, &file)?;
+    measure(plan, &mut file, 1)?;
+    Ok(file)
 }
 
 fn make_parents(plan: &JobPlan, file: &JobFile) -> Result<(), FileError> {

@@ -45,7 +45,7 @@ impl Table {
         by_name: Option<ByName>,
         clock: SystemClock,
     ) -> Self {
-        let most_open = most_open.map_or(files.len(), |most| (most as usize).min(files.len()));
+        let most_open = most_open.map_or(usize::MAX, |most| most as usize);
         Self {
             files,
             opening,
@@ -57,6 +57,11 @@ impl Table {
             changes: Vec::new(),
             timed_ns: Vec::new(),
         }
+    }
+
+    /// Adds a file.
+    pub(crate) fn add(&mut self, file: JobFile) {
+        self.files.push(file);
     }
 
     /// How many are open.

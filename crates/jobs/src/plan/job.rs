@@ -18,6 +18,7 @@ use super::nodes::NodesPlan;
 use super::offsets::OffsetsPlan;
 use super::priorities::PrioritiesPlan;
 use super::refused;
+use super::replay::ReplayPlan;
 use super::report::ReportPlan;
 use super::schedule::{DepthPlan, ProcessPlan, RatePlan, SchedulePlan, ThinkPlan};
 use super::syncs::SyncsPlan;
@@ -29,6 +30,8 @@ use crate::error::JobError;
 pub struct JobPlan {
     /// Its name.
     pub name: String,
+    /// What its section is called, which its files are named after, and its clones.
+    pub section: String,
     /// What its user says about it.
     pub description: String,
     /// Where it begins.
@@ -67,6 +70,8 @@ pub struct JobPlan {
     pub nodes: NodesPlan,
     /// What is measured and reported.
     pub report: ReportPlan,
+    /// What it replays, instead of choosing for itself.
+    pub replay: Option<ReplayPlan>,
     /// How what was written is verified.
     pub verify: Option<VerifyPlan>,
     /// Errors that do not end it.
@@ -86,11 +91,16 @@ impl JobPlan {
     /// # Errors
     /// The first option that is wrong, cannot be done here, or contradicts another.
     pub fn new(text: &JobText, zipf: ZipfSampler) -> Result<Self, JobError> {
+        refused::check_engine(text)?;
         let job = Job::from_text(text)?;
         refused::check(&job)?;
         let asked = RefCell::default();
         let mut plan = Self::read(&job, Values::new(&job, &asked), zipf)?;
         (plan.options, plan.global_options) = options(text);
+        // A name in a global section has no effect.
+        if plan.options.iter().all(|(option, _)| option != "name") {
+            plan.name.clone_from(&plan.section);
+        }
         Ok(plan)
     }
 
@@ -107,6 +117,7 @@ impl JobPlan {
         let machine = MachineMemory::of_this_machine();
         let plan = Self {
             name: given.text("name").unwrap_or(&job.name).to_owned(),
+            section: job.name.clone(),
             description: given.text("description").unwrap_or_default().to_owned(),
             place: job.place.clone(),
             global_options: Vec::new(),
@@ -126,6 +137,7 @@ impl JobPlan {
             memory: MemoryPlan::read(given, &machine).map_err(wrong)?,
             nodes: NodesPlan::read(given).map_err(wrong)?,
             report: ReportPlan::read(given),
+            replay: ReplayPlan::read(given).map_err(wrong)?,
             verify: VerifyPlan::read(given).map_err(wrong)?,
             errors: ErrorsPlan::read(given).map_err(wrong)?,
             latency_target: LatencyTarget::read(given),
@@ -272,10 +284,44 @@ impl JobPlan {
                 return Err(wrong(("rate_iops_min", "it is above rate_iops=".to_owned())));
             }
         }
+        if self.replay.is_some() {
+            self.check_replay().map_err(wrong)?;
+        }
         if self.schedule.wait_for.as_deref() == Some(self.name.as_str()) {
             return Err(wrong(("wait_for", "a job cannot wait for itself".to_owned())));
         }
         Ok(())
+    }
+}
+
+impl JobPlan {
+    /// What a job that replays a log would have to ignore.
+    fn check_replay(&self) -> Result<(), (&'static str, String)> {
+        let verify = self.verify.as_ref();
+        let chunked = self.replay.as_ref().is_some_and(|replay| replay.options.chunked);
+        let own_pace = "replayed logs have a pace of their own; replay_time_scale= changes it";
+        let once = "a log is replayed once, and its operations are known only then";
+        let refused = [
+            ("rate", self.rate.bytes_per_s.iter().any(|one| *one > 0), own_pace),
+            ("rate_iops", self.rate.operations_per_s.iter().any(|one| *one > 0), own_pace),
+            (
+                "ioengine",
+                self.engine.is_by_name(),
+                "the engine works on names, and logs hold reads and writes",
+            ),
+            ("loops", self.offsets.spec.limits.loops > 1, "a log is replayed once"),
+            ("verify_only", verify.is_some_and(|verify| verify.only), once),
+            ("experimental_verify", verify.is_some_and(|verify| verify.without_history), once),
+            (
+                "read_iolog_chunked",
+                chunked && verify.is_some(),
+                "the sizes of blocks must be known to verify them; leave read_iolog_chunked out",
+            ),
+        ];
+        match refused.into_iter().find(|(_, is_given, _)| *is_given) {
+            Some((option, _, why)) => Err((option, format!("with read_iolog: {why}"))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -338,12 +384,24 @@ mod tests {
              instead: run it before fsprism"
         );
         assert!(refused("ioengine=rdma\n").contains("`ioengine=rdma` is not supported: it moves"));
+        assert!(refused("uri=nbd+unix:///x\nioengine=nbd\n").contains("line 4: `ioengine=nbd`"));
         assert!(refused("ioengine=libaoi\n").contains("instead: libaio"));
         assert!(
             refused("bs=2m\n").contains("line 2: `size`: it is smaller than the smallest block")
         );
         assert!(refused("rate=1m\nrate_iops=5\n").contains("only one of the two can count"));
         assert!(plan("zonemode=none\nflow=0\n").is_ok());
+    }
+
+    #[test]
+    fn only_a_section_can_name_its_job() {
+        let names = |text: &str| {
+            let plan = JobPlan::new(&texts(text)[0], ZipfSampler::Exact).expect("a plan");
+            (plan.name, plan.section)
+        };
+        let named = |name: &str| (name.to_owned(), "one".to_owned());
+        assert_eq!(names("[global]\nname=all\n[one]\nsize=1m\n"), named("one"));
+        assert_eq!(names("[global]\nname=all\n[one]\nname=own\nsize=1m\n"), named("own"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What of fio is not supported: refused with the reason and the nearest that is.
 
-use job_files::{Job, JobFileError, Value};
+use job_files::{Job, JobFileError, JobText, Place, Value};
 
 use super::engine::EngineChoice;
 use super::given::Values;
@@ -68,14 +68,6 @@ const REFUSED: &[Refused] = &[
     row("uncached", &["0"], "Linux has no such flag by this number", "direct=1"),
     row("log_alternate_epoch", &["0"], NOT_YET, "log_unix_epoch=1"),
     row("log_alternate_epoch_clock_id", &["0"], NOT_YET, LEAVE_OUT),
-    row("read_iolog", &[], NOT_YET, LEAVE_OUT),
-    row("read_iolog_chunked", &["0"], NOT_YET, LEAVE_OUT),
-    row("replay_no_stall", &["0"], NOT_YET, LEAVE_OUT),
-    row("replay_time_scale", &["100"], NOT_YET, LEAVE_OUT),
-    row("replay_redirect", &[], NOT_YET, LEAVE_OUT),
-    row("replay_align", &["0"], NOT_YET, LEAVE_OUT),
-    row("replay_scale", &["0", "1"], NOT_YET, LEAVE_OUT),
-    row("replay_skip", &[], NOT_YET, LEAVE_OUT),
     row("dedupe_global", &["0"], NOT_YET, "dedupe_percentage= in each job"),
 ];
 
@@ -139,11 +131,27 @@ pub(super) fn check(job: &Job) -> Result<(), JobError> {
 /// # Errors
 /// If there is none of that name here.
 pub(super) fn engine(job: &Job, given: Values<'_>) -> Result<EngineChoice, JobError> {
-    let name = given.text("ioengine").unwrap_or("psync");
+    let place = || job.given("ioengine").map_or_else(|| job.place.clone(), |one| one.place.clone());
+    named(given.text("ioengine").unwrap_or("psync"), place)
+}
+
+/// Checks the engine before all other options, since those of other engines are unknown here.
+///
+/// # Errors
+/// If there is none of that name here.
+pub(super) fn check_engine(text: &JobText) -> Result<(), JobError> {
+    let engine = text.settings.iter().rev().find(|setting| setting.name == "ioengine");
+    match engine.and_then(|setting| Some((setting.value.as_deref()?, &setting.place))) {
+        Some((name, place)) => named(name.trim(), || place.clone()).map(drop),
+        None => Ok(()),
+    }
+}
+
+fn named(name: &str, place: impl FnOnce() -> Place) -> Result<EngineChoice, JobError> {
     if let Some(engine) = EngineChoice::named(name) {
         return Ok(engine);
     }
-    let place = job.given("ioengine").map_or_else(|| job.place.clone(), |one| one.place.clone());
+    let place = place();
     let (why, instead) = match ENGINES.iter().find(|(one, ..)| *one == name) {
         Some((_, why, instead)) => ((*why).to_owned(), (*instead).to_owned()),
         None => {

@@ -32,7 +32,7 @@ impl Worker<'_> {
     }
 
     /// Takes completions, at least so many; false if there are none to wait for.
-    fn reap(&mut self, least: usize) -> bool {
+    pub(super) fn reap(&mut self, least: usize) -> bool {
         if least > 0 {
             self.commit();
         }

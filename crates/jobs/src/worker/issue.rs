@@ -3,6 +3,7 @@
 use job_offsets::{Choice, Direction, Next, SyncKind};
 use measure::Clock;
 
+use super::source::Operations;
 use super::{Failure, Worker};
 use crate::contents::scramble;
 use crate::engines::{Answer, Call, Request};
@@ -51,14 +52,17 @@ impl Worker<'_> {
                 return Err(Issued::Nothing);
             }
         }
+        if let Operations::Logged(_) = self.operations {
+            return self.choose_logged();
+        }
         if !self.is_synchronous {
-            self.chooser.note(self.completions);
+            self.operations.note(self.completions);
         }
         let choice = match &mut self.pace {
-            None => self.chooser.next(&mut self.files),
+            None => self.operations.next(&mut self.files),
             Some(pace) => {
                 let stop = self.control.stop_flag();
-                self.chooser.next_paced(&mut self.files, &mut |way| pace.wait(way, stop))
+                self.operations.next_paced(&mut self.files, &mut |way| pace.wait(way, stop))
             }
         };
         if !self.files.changes.is_empty() {
@@ -88,7 +92,7 @@ impl Worker<'_> {
         }
     }
 
-    fn fill_with_sync(&mut self, file: usize, kind: SyncKind) -> u32 {
+    pub(super) fn fill_with_sync(&mut self, file: usize, kind: SyncKind) -> u32 {
         let call = match kind {
             SyncKind::Fsync => Call::Sync,
             SyncKind::Fdatasync => Call::DataSync,
@@ -102,7 +106,7 @@ impl Worker<'_> {
         self.fill(call, file, 0, 0)
     }
 
-    fn fill_with_transfer(&mut self, next: Next) -> u32 {
+    pub(super) fn fill_with_transfer(&mut self, next: Next) -> u32 {
         let length = usize::try_from(next.length_bytes).expect("a block fits into memory");
         let call = Call::Transfer(next.direction);
         let unit = self.fill(call, next.file, next.offset_bytes, length);

@@ -41,7 +41,7 @@ pub(super) struct Sampled {
 
 impl Logs {
     /// `None` if the job keeps none.
-    pub(super) fn new(plan: &JobPlan, thread_number: u32) -> Option<Box<Self>> {
+    pub(super) fn new(plan: &JobPlan, name: &str, thread_number: u32) -> Option<Box<Self>> {
         let logs = plan.report.logs.clone();
         if !logs.any() {
             return None;
@@ -70,7 +70,7 @@ impl Logs {
         let average = logs.average_ms;
         Some(Box::new(Self {
             thread: logs.per_job.then_some(thread_number),
-            job: plan.name.clone(),
+            job: name.to_owned(),
             block_bytes: PerDirection::new(read, write, trim),
             priority: plan.process.io_priority.unwrap_or(0),
             total: log(latency && report.total_latency, LogKind::Total, average),

@@ -9,9 +9,11 @@ mod account;
 mod complete;
 mod examine;
 mod issue;
+mod logged;
 mod logs;
 mod pace;
 mod priorities;
+mod source;
 mod start;
 mod target;
 mod think;
@@ -22,7 +24,7 @@ mod verify;
 
 use std::path::Path;
 
-use job_offsets::{Chooser, Completions, Direction};
+use job_offsets::{Completions, Direction};
 use job_results::{JobError as ResultError, JobResult, LatencyGoal};
 use measure::{Clock, SystemClock};
 use rustix::io::Errno;
@@ -39,6 +41,7 @@ use account::Account;
 use issue::Issued;
 use pace::Pace;
 use priorities::Priorities;
+use source::Operations;
 use target::Target;
 use think::Think;
 use trace::Trace;
@@ -72,10 +75,11 @@ impl From<FileError> for Failure {
 #[expect(clippy::struct_excessive_bools, reason = "each says something else about the job")]
 pub(crate) struct Worker<'a> {
     plan: &'a JobPlan,
+    name: &'a str,
     control: &'a JobControl,
     clock: SystemClock,
     files: Table,
-    chooser: Chooser,
+    operations: Operations,
     is_synchronous: bool,
     engine: Box<dyn Engine + Send>,
     memory: IoMemory,
@@ -91,7 +95,7 @@ pub(crate) struct Worker<'a> {
     /// Units that are with the kernel.
     in_flight: usize,
     taken: Vec<Completion>,
-    /// What the chooser is told of what has completed.
+    /// What those who choose are told of what has completed.
     completions: Completions,
     account: Account,
     priorities: Option<Priorities>,
@@ -99,6 +103,7 @@ pub(crate) struct Worker<'a> {
     think: Option<Think>,
     checks: Option<Box<Checks>>,
     trace: Option<Box<Trace>>,
+    number: u32,
     thread_number: u32,
     target: Option<Target>,
     /// The depth has been lowered: what is in flight has to end.
@@ -119,8 +124,7 @@ impl Worker<'_> {
     pub(crate) fn run(mut self) -> JobResult {
         self.begin();
         let mut is_again = false;
-        while self.failure.is_none() && !self.is_over() && self.chooser.begin_pass(&mut self.files)
-        {
+        while self.failure.is_none() && !self.is_over() && self.begin_pass() {
             self.tell_of_changes();
             if std::mem::replace(&mut is_again, true) && self.plan.files.unlink_each_loop {
                 self.unlink_files();
@@ -142,6 +146,11 @@ impl Worker<'_> {
             self.verify_pass();
         }
         self.finish()
+    }
+
+    fn begin_pass(&mut self) -> bool {
+        let now = self.clock.ticks();
+        self.operations.begin_pass(&mut self.files, now)
     }
 
     fn begin(&mut self) {
@@ -236,7 +245,7 @@ impl Worker<'_> {
 
     /// Forgets what was counted.
     fn count_anew(&mut self) {
-        self.chooser.end_ramp(self.depth() as u64);
+        self.operations.end_ramp(self.depth() as u64);
         self.control.forget_counts();
         self.runtime_ns = [0; 3];
         self.begin();

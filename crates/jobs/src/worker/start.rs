@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
-use job_offsets::{Chooser, Completions, JobSeeds, Limits, Purpose};
+use job_offsets::{Chooser, Completions, Extents, JobSeeds, Limits, Purpose};
 use job_results::ErrorCounts;
 use measure::{Clock, SystemClock};
 use rustix::io::Errno;
@@ -15,6 +15,7 @@ use super::account::Account;
 use super::logs::Logs;
 use super::pace::Pace;
 use super::priorities::Priorities;
+use super::source::Operations;
 use super::target::Target;
 use super::think::Think;
 use super::trace::Trace;
@@ -26,19 +27,25 @@ use crate::control::{JobControl, Stage};
 use crate::edge::memory::{IoMemory, LockedMemory};
 use crate::edge::thread::{Usage, act_for, set_io_priority, set_memory_policy};
 use crate::engines::{ByName, engine};
-use crate::files::{FileError, JobFile, Opening, SetUp, SetUpError, Table, set_up};
+use crate::files::{FileError, JobFile, Opening, SetUp, SetUpError, Table, found, set_up};
 use crate::plan::{EngineChoice, JobPlan};
+use crate::replay::LoggedJob;
 use crate::seeds::seeds;
 
 /// A job that has not begun.
 pub(crate) struct Start<'a> {
     pub(crate) plan: &'a JobPlan,
+    pub(crate) name: &'a str,
     pub(crate) control: &'a JobControl,
     pub(crate) clock: SystemClock,
     /// Which of the jobs of its plan it is, from 0.
     pub(crate) number: u32,
     /// How many jobs there are up to it, from 1.
     pub(crate) thread_number: u32,
+    /// What it replays, if it does.
+    pub(crate) logged: Option<&'a LoggedJob>,
+    /// When the first job could begin, in ticks.
+    pub(crate) session_began: u64,
     /// Its files, if they were made before.
     pub(crate) set_up: Option<SetUp>,
 }
@@ -64,8 +71,13 @@ impl<'a> Start<'a> {
     ) -> Result<SetUp, Failure> {
         let seeds = self.seeds();
         let mut contents = Contents::new(self.plan, &seeds, 0);
-        let mut sizes = seeds.generator(Purpose::FileSize);
         let stop = self.control.stop_flag();
+        if let Some(logged) = self.logged {
+            let paths = logged.paths(self.number);
+            let needed: Vec<u64> = logged.files.iter().map(|file| file.needed).collect();
+            return Ok(found(self.plan, paths, &needed, &mut contents, announce, stop)?);
+        }
+        let mut sizes = seeds.generator(Purpose::FileSize);
         Ok(set_up(self.plan, self.number, &mut contents, &mut sizes, announce, stop)?)
     }
 
@@ -87,38 +99,32 @@ impl<'a> Start<'a> {
         let locked = locked(plan)?;
         let SetUp { files, extents, .. } = self.ready_files()?;
         let seeds = self.seeds();
-        let limits = Limits { size_bytes: extents.size_bytes, ..plan.offsets.spec.limits };
-        let loops = u64::from(limits.loops);
-        self.control.set_planned_bytes(limits.pass_bytes().saturating_mul(loops));
-        let spec = job_offsets::Spec { limits, ..plan.offsets.spec.clone() };
-        let chooser = Chooser::new(&spec, &seeds, &extents.files)
-            .map_err(|error| Failure::new(Errno::INVAL, error.to_string()))?;
+        let operations = self.operations(&seeds, &extents)?;
         let mut contents = Contents::new(plan, &seeds, extents.size_bytes);
         let moves_no_bytes = moves_no_bytes(plan);
-        let mut memory = memory(plan, moves_no_bytes)?;
+        let memory = filled(plan, moves_no_bytes, &mut contents)?;
         let depth = plan.depth.depth;
-        let largest = largest_block(plan);
         let parts = if moves_no_bytes { 0 } else { depth as usize };
-        for unit in (0..parts).filter(|_| plan.writes()) {
-            contents.fill_block(memory.bytes_mut(unit, largest));
-        }
+        let largest = largest_block(plan);
         let buffers: Vec<_> = (0..parts).map(|unit| memory.span(unit, largest)).collect();
         let engine = engine(plan, &buffers, files.len())
             .map_err(|(what, errno)| Failure::new(errno, what))?;
         self.pre_read(&files)?;
+        let files_count = files.len();
         let files =
             Table::new(files, Opening::new(plan), plan.files.open, ByName::of(plan), self.clock);
         let priorities = Priorities::new(plan, &seeds);
-        let logs = Logs::new(plan, self.thread_number);
+        let logs = Logs::new(plan, self.name, self.thread_number);
         let account = Account::new(plan, self.clock, logs, priorities.as_ref());
         let trace = plan.report.logs.trace.as_ref();
         let trace = Trace::new(trace, &files.files, self.clock)?;
         let mut worker = Worker {
             plan,
+            name: self.name,
             control: self.control,
             clock: self.clock,
             files,
-            chooser,
+            operations,
             is_synchronous: engine.is_synchronous(),
             engine,
             memory,
@@ -137,7 +143,8 @@ impl<'a> Start<'a> {
             pace: Pace::new(plan, &seeds, self.clock),
             think: Think::new(plan),
             trace,
-            checks: Checks::new(plan, &seeds, self.thread_number, extents.files.len())?,
+            checks: Checks::new(plan, self.name, &seeds, self.thread_number, files_count)?,
+            number: self.number,
             thread_number: self.thread_number,
             target: Target::new(plan),
             must_quiesce: false,
@@ -151,6 +158,23 @@ impl<'a> Start<'a> {
         };
         worker.register_files()?;
         Ok(worker)
+    }
+
+    /// What the job does, and how much that is.
+    fn operations(&self, seeds: &JobSeeds, extents: &Extents) -> Result<Operations, Failure> {
+        if let Some(steps) = self.logged.and_then(LoggedJob::take_steps) {
+            let totals = steps.totals();
+            self.control.set_planned_bytes(totals.reads.bytes + totals.writes.bytes);
+            return Ok(Operations::logged(steps, self.session_began));
+        }
+        let spec = &self.plan.offsets.spec;
+        let limits = Limits { size_bytes: extents.size_bytes, ..spec.limits };
+        let loops = u64::from(limits.loops);
+        self.control.set_planned_bytes(limits.pass_bytes().saturating_mul(loops));
+        let spec = job_offsets::Spec { limits, ..spec.clone() };
+        let chooser = Chooser::new(&spec, seeds, &extents.files)
+            .map_err(|error| Failure::new(Errno::INVAL, error.to_string()))?;
+        Ok(Operations::Chosen(Box::new(chooser)))
     }
 
     /// Processors, memory, priorities and user.
@@ -192,9 +216,17 @@ impl<'a> Start<'a> {
         let mut buffer = vec![0; largest_block(self.plan)];
         for file in files {
             let wrong = |source| Failure::from(FileError::new(&file.path, "pre_read", source));
-            let mut open = File::open(&file.path).map_err(wrong)?;
+            let mut open = match File::open(&file.path) {
+                // A log may make it first.
+                Err(error) if self.plan.replay.is_some() && error.kind() == ErrorKind::NotFound => {
+                    continue;
+                }
+                opened => opened.map_err(wrong)?,
+            };
             std::io::Seek::seek(&mut open, std::io::SeekFrom::Start(file.offset)).map_err(wrong)?;
-            let mut part = open.take(file.io_bytes);
+            // Of files of a log, it is not known which part is used.
+            let part = if file.io_bytes == 0 { u64::MAX } else { file.io_bytes };
+            let mut part = open.take(part);
             while part.read(&mut buffer).map_err(wrong)? > 0 && !self.control.is_stopped() {}
         }
         Ok(())
@@ -230,10 +262,36 @@ fn largest_block(plan: &JobPlan) -> usize {
     usize::try_from(plan.offsets.block_bytes_max()).unwrap_or(usize::MAX)
 }
 
-fn memory(plan: &JobPlan, moves_no_bytes: bool) -> Result<IoMemory, Failure> {
+/// Memory for all operations of a job, filled with what it writes.
+fn filled(
+    plan: &JobPlan,
+    moves_no_bytes: bool,
+    contents: &mut Contents,
+) -> Result<IoMemory, Failure> {
+    let largest = largest_block(plan);
+    let mut memory = memory(plan, moves_no_bytes, largest)?;
+    if plan.writes() && !moves_no_bytes {
+        for unit in 0..plan.depth.depth as usize {
+            contents.fill_block(memory.bytes_mut(unit, largest));
+        }
+    }
+    Ok(memory)
+}
+
+/// Memory for operations of at most `largest` bytes.
+pub(super) fn memory(
+    plan: &JobPlan,
+    moves_no_bytes: bool,
+    largest: usize,
+) -> Result<IoMemory, Failure> {
     let parts = if moves_no_bytes { 0 } else { plan.depth.depth as usize };
     let first = usize::try_from(plan.buffers.align).unwrap_or(0);
-    let made = IoMemory::new(plan.memory.buffers, parts, largest_block(plan), first);
+    // What logs hold may be of any length, and direct I/O needs buffers that are aligned.
+    let part_bytes = match plan.replay {
+        Some(_) => largest.next_multiple_of(rustix::param::page_size()),
+        None => largest,
+    };
+    let made = IoMemory::new(plan.memory.buffers, parts, part_bytes, first);
     made.map_err(|why| Failure::new(why, "iomem allocation"))
 }
 

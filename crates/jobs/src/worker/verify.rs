@@ -56,6 +56,7 @@ impl Checks {
     /// `None` if the job verifies nothing.
     pub(super) fn new(
         plan: &JobPlan,
+        name: &str,
         seeds: &JobSeeds,
         thread_number: u32,
         files: usize,
@@ -115,15 +116,15 @@ impl Checks {
             chosen_bytes: 0,
             chosen: 0,
         };
-        checks.load(plan, thread_number)?;
+        checks.load(name, thread_number)?;
         Ok(Some(Box::new(checks)))
     }
 
-    fn load(&mut self, plan: &JobPlan, thread_number: u32) -> Result<(), Failure> {
+    fn load(&mut self, job: &str, thread_number: u32) -> Result<(), Failure> {
         if !self.plan.loads_state {
             return Ok(());
         }
-        let name = state_name(plan, thread_number);
+        let name = state_name(job, thread_number);
         let wrong = |source| Failure::from(FileError::new(name.as_ref(), "verify state", source));
         let bytes = fs::read(&name).map_err(wrong)?;
         let state = VerifyState::from_bytes(&bytes)
@@ -212,8 +213,8 @@ fn rules(plan: &JobPlan, own: &VerifyPlan) -> HeaderRules {
     }
 }
 
-fn state_name(plan: &JobPlan, thread_number: u32) -> String {
-    VerifyState::file_name(&plan.name, u64::from(thread_number) - 1)
+fn state_name(job: &str, thread_number: u32) -> String {
+    VerifyState::file_name(job, u64::from(thread_number) - 1)
 }
 
 impl Worker<'_> {
@@ -309,7 +310,7 @@ impl Worker<'_> {
         let written = self.pass_bytes[1] + self.pass_bytes[2];
         let before = self.control.stage();
         self.control.set_stage(Stage::Verifying);
-        self.chooser.rewind(&mut self.files);
+        self.operations.rewind(&mut self.files);
         self.tell_of_changes();
         if let Some(checks) = &mut self.checks {
             checks.rewind_seeds();
@@ -364,7 +365,7 @@ impl Worker<'_> {
             if checks.chosen_bytes + least > written {
                 return None;
             }
-            match self.chooser.next_again(&mut self.files) {
+            match self.operations.next_again(&mut self.files) {
                 job_offsets::Choice::Transfer(next) => match next.direction {
                     Direction::Read => {}
                     Direction::Write | Direction::Trim => {
@@ -391,7 +392,7 @@ impl Worker<'_> {
     /// can be verified.
     pub(super) fn pass_without_writing(&mut self) {
         while !self.control.is_stopped() {
-            match self.chooser.next(&mut self.files) {
+            match self.operations.next(&mut self.files) {
                 job_offsets::Choice::Transfer(next) => {
                     self.pass_bytes[next.direction as usize] += next.length_bytes;
                     let Some(checks) = &mut self.checks else { return };
@@ -433,10 +434,10 @@ impl Worker<'_> {
                 true => RandomState::Wide([0; 5]),
                 false => RandomState::Narrow([0; 3]),
             },
-            name: self.plan.name.clone().into_bytes(),
+            name: self.name.as_bytes().to_vec(),
             completed: checks.completions.latest(checks.writes_ended),
         };
-        let name = state_name(self.plan, self.thread_number);
+        let name = state_name(self.name, self.thread_number);
         if let Err(source) = fs::write(&name, state.to_bytes()) {
             self.fail(FileError::new(name.as_ref(), "verify state", source).into());
         }

@@ -31,6 +31,12 @@ pub enum JobFileRefusal {
         /// What to do instead.
         instead: &'static str,
     },
+    /// Jobs that are in several places.
+    #[error("the jobs are in several directories ({directories}): name one of them as TARGET")]
+    SeveralDirectories {
+        /// Which.
+        directories: String,
+    },
     /// The files are too large.
     #[error(
         "the job file needs {} of files and {label} has {} free: give a smaller size= or \

@@ -41,7 +41,7 @@ impl Sequence for JobFile {
         let directory = site.directory.to_string_lossy().into_owned();
         let plans: Vec<JobPlan> =
             self.plans.iter().map(|plan| placed(plan, &directory, seed)).collect();
-        let jobs = instances(&plans);
+        let jobs = instances(&plans).map_err(|error| failed(&error))?;
         let counters = site.counters()?;
         let mut watcher = Counting { counters, of_jobs: BTreeMap::new(), failure: None };
         let done = run(&jobs, *site.clock, &mut watcher, site.stop);

@@ -1,61 +1,97 @@
 //! The figures of a job: of each direction that it goes in.
+//!
+//! How many operations a job does in a second says something of the target only if the target
+//! decides it. Where the job does, by a rate or by the times of a log, latencies come first, and
+//! those of a rate are counted from when operations were due.
 
 use job_offsets::Direction;
-use job_results::{DataDirection, JobResult, PercentileList};
+use job_results::{DataDirection, DirectionResult, JobResult, Latencies, PercentileList};
 use jobs::plan::JobPlan;
 use record::{Better, MetricDefinition};
 
-/// Percentiles of completion latencies that are metrics.
-const PERCENTILES: [(f64, &str); 3] = [(50.0, "p50"), (99.0, "p99"), (99.9, "p99_9")];
+/// Percentiles of latencies that are metrics.
+const PERCENTILES: [(f64, &str); 3] = [(50.0, "p50"), (99.0, "p99"), (99.9, "p999")];
 
-fn directions(plan: &JobPlan) -> Vec<(Direction, DataDirection)> {
+/// What is told of a direction.
+#[derive(Clone, Copy, Debug)]
+enum Figure {
+    Throughput,
+    Bandwidth,
+    Latency,
+    Percentile(usize),
+}
+
+impl Figure {
+    fn metric(self, prefix: &str) -> MetricDefinition {
+        let (name, unit, better) = match self {
+            Self::Throughput => ("throughput".to_owned(), "operations/s", Better::Higher),
+            Self::Bandwidth => ("bandwidth".to_owned(), "bytes/s", Better::Higher),
+            Self::Latency => ("latency".to_owned(), "ns", Better::Lower),
+            Self::Percentile(at) => (format!("latency_{}", PERCENTILES[at].1), "ns", Better::Lower),
+        };
+        MetricDefinition::new(&format!("{prefix}{name}"), unit, better)
+    }
+
+    fn value(self, plan: &JobPlan, done: &DirectionResult) -> f64 {
+        let seconds = done.runtime_ms.max(1) as f64 / 1000.0;
+        let latencies = latencies(plan, done);
+        match self {
+            Self::Throughput => done.ios as f64 / seconds,
+            Self::Bandwidth => done.bytes as f64 / seconds,
+            Self::Latency => latencies.statistics.moments.mean,
+            Self::Percentile(at) => {
+                let list = PercentileList::new(&[PERCENTILES[at].0], 1);
+                let samples = latencies.statistics.moments.samples;
+                let found = latencies.histogram.percentiles(samples, &list);
+                found.first().map_or(0.0, |ns| *ns as f64)
+            }
+        }
+    }
+}
+
+fn latencies<'a>(plan: &JobPlan, done: &'a DirectionResult) -> &'a Latencies {
+    if is_from_due(plan) { &done.total } else { &done.completion }
+}
+
+/// Whether latencies are counted from when operations were due.
+pub(super) fn is_from_due(plan: &JobPlan) -> bool {
+    plan.rate.limits() && plan.report.total_latency
+}
+
+/// Whether the job decides how many operations there are in a second.
+fn has_own_pace(plan: &JobPlan) -> bool {
+    plan.rate.limits() || plan.replay.as_ref().is_some_and(|replay| replay.lasts_us > 0)
+}
+
+fn figures(plan: &JobPlan) -> Vec<(DataDirection, Figure)> {
+    let rates = [Figure::Throughput, Figure::Bandwidth].into_iter();
+    let mean = plan.report.completion_latency.then_some(Figure::Latency).into_iter();
+    let percentiles = if plan.report.completion_percentiles { PERCENTILES.len() } else { 0 };
+    let latencies = mean.chain((0..percentiles).map(Figure::Percentile));
+    let all: Vec<Figure> = match has_own_pace(plan) {
+        true => latencies.chain(rates).collect(),
+        false => rates.chain(latencies).collect(),
+    };
     let shown = [DataDirection::Read, DataDirection::Write, DataDirection::Trim];
-    Direction::ALL.into_iter().zip(shown).filter(|(direction, _)| plan.has(*direction)).collect()
+    let directions = Direction::ALL.into_iter().zip(shown);
+    let own = directions.filter(|(direction, _)| plan.has(*direction));
+    own.flat_map(|(_, shown)| all.iter().map(move |one| (shown, *one))).collect()
 }
 
 /// The metrics of a job, in the order of [`values`].
 pub(super) fn metrics(plan: &JobPlan) -> Vec<MetricDefinition> {
-    let all = directions(plan);
-    let is_mixed = all.len() > 1;
-    let mut metrics = Vec::new();
-    for (_, direction) in all {
-        let name = |what: &str| match is_mixed {
-            true => format!("{}_{what}", direction.name()),
-            false => what.to_owned(),
-        };
-        metrics.push(MetricDefinition::new(&name("throughput"), "operations/s", Better::Higher));
-        metrics.push(MetricDefinition::new(&name("bandwidth"), "bytes/s", Better::Higher));
-        if plan.report.completion_latency {
-            metrics.push(MetricDefinition::new(&name("latency"), "ns", Better::Lower));
-        }
-        if plan.report.completion_percentiles {
-            metrics.extend(PERCENTILES.iter().map(|(_, what)| {
-                MetricDefinition::new(&name(&format!("latency_{what}")), "ns", Better::Lower)
-            }));
-        }
-    }
-    metrics
+    let is_mixed = Direction::ALL.into_iter().filter(|one| plan.has(*one)).count() > 1;
+    let metric = |(shown, figure): (DataDirection, Figure)| match is_mixed {
+        true => figure.metric(&format!("{}_", shown.name())),
+        false => figure.metric(""),
+    };
+    figures(plan).into_iter().map(metric).collect()
 }
 
 /// Their values in a result.
 pub(super) fn values(plan: &JobPlan, result: &JobResult) -> Vec<f64> {
-    let list = PercentileList::new(&PERCENTILES.map(|(percent, _)| percent), 1);
-    let mut values = Vec::new();
-    for (_, direction) in directions(plan) {
-        let done = &result.directions[direction];
-        let seconds = done.runtime_ms.max(1) as f64 / 1000.0;
-        values.push(done.ios as f64 / seconds);
-        values.push(done.bytes as f64 / seconds);
-        if plan.report.completion_latency {
-            values.push(done.completion.statistics.moments.mean);
-        }
-        if plan.report.completion_percentiles {
-            let samples = done.completion.statistics.moments.samples;
-            let found = done.completion.histogram.percentiles(samples, &list);
-            values.extend(
-                (0..PERCENTILES.len()).map(|at| found.get(at).map_or(0.0, |ns| *ns as f64)),
-            );
-        }
-    }
-    values
+    let value = |(direction, figure): (DataDirection, Figure)| {
+        figure.value(plan, &result.directions[direction])
+    };
+    figures(plan).into_iter().map(value).collect()
 }

@@ -13,14 +13,17 @@ mod figures;
 mod options;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
+use job_offsets::Direction;
 use jobs::plan::JobPlan;
 use record::{Dimension, JobFileOptions};
 use serde_json::{Value, json};
+use textual::grouped;
 
 pub use self::error::JobFileRefusal;
-pub use self::options::{declared, read};
+pub use self::options::{declared, directory, read};
 use crate::benchmark::Benchmark;
 use crate::live_target::LiveTarget;
 use crate::sequence::{self, SequencePhase};
@@ -118,10 +121,12 @@ fn time_of(plan: &JobPlan) -> Duration {
     if schedule.runtime_us > 0 {
         return made + Duration::from_micros(micros);
     }
+    let lasts = plan.replay.as_ref().map_or(0, |replay| replay.lasts_us);
     match plan.moved_bytes() {
         Some(bytes) => {
             let moved = bytes.saturating_mul(u64::from(schedule.loops));
-            made + Duration::from_secs_f64(moved as f64 / BYTES_PER_S as f64)
+            let moved = Duration::from_secs_f64(moved as f64 / BYTES_PER_S as f64);
+            made + moved.max(Duration::from_micros(lasts))
         }
         None => made + UNKNOWN,
     }
@@ -158,7 +163,23 @@ fn title(plan: &JobPlan) -> String {
     };
     let direct = if plan.files.direct { ", direct" } else { "" };
     let (name, kind, engine) = (&plan.name, plan.kind(), plan.engine.name());
-    format!("job {name}: {kind} of {sizes} by {engine}{depth}{workers}{direct}")
+    if let Some(replay) = &plan.replay {
+        let log = Path::new(&replay.logs);
+        let log = log.file_name().unwrap_or(log.as_os_str()).to_string_lossy();
+        return format!("job {name}: replay of {log} by {engine}{depth}{workers}{direct}");
+    }
+    let rate = match (plan.rate.operations_per_s, plan.rate.limits()) {
+        (_, false) => String::new(),
+        ([0, 0, 0], true) => ", at a rate".to_owned(),
+        (rates, true) => {
+            let own = Direction::ALL.into_iter().filter(|one| plan.has(*one));
+            let own = own.map(|one| rates[one as usize]).filter(|rate| *rate > 0);
+            let own: BTreeSet<u64> = own.collect();
+            let own: Vec<String> = own.iter().map(|rate| grouped(*rate as f64)).collect();
+            format!(", {} operations/s", own.join(" and "))
+        }
+    };
+    format!("job {name}: {kind} of {sizes} by {engine}{depth}{workers}{direct}{rate}")
 }
 
 fn parameters(plan: &JobPlan) -> BTreeMap<String, Value> {

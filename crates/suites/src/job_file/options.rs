@@ -1,18 +1,23 @@
 //! From a job file to what a run records of it, and to plans for targets.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use job_files::{JobText, Place, Setting, Surroundings};
 use job_offsets::{Amount, ZipfSampler};
+use jobs::LoggedJob;
 use jobs::plan::JobPlan;
 use record::{JobFileOptions, RecordedJob, RecordedSetting};
 use textual::plain_text;
 
 use super::error::JobFileRefusal;
+use super::figures;
 
-/// What is executed if no file is named.
+/// What messages call the jobs that are executed if no file is named.
+const BUILT_IN: &str = "built-in.fio";
+/// Those jobs.
 const DECLARED: &str = "\
 [global]
 size=64m
@@ -35,12 +40,12 @@ rw=randwrite
 #[must_use]
 pub fn declared() -> JobFileOptions {
     let texts = job_files::read_text(
-        Path::new("built-in.fio"),
+        Path::new(BUILT_IN),
         DECLARED.as_bytes(),
         &[],
         &Surroundings::of_this_process(),
     );
-    recorded("built-in.fio", DECLARED, &texts.expect("the text is a job file"))
+    recorded(BUILT_IN, DECLARED, &texts.expect("the text is a job file"))
 }
 
 /// Reads a job file, or some of its sections.
@@ -55,6 +60,40 @@ pub fn read(path: &Path, sections: &[String]) -> Result<JobFileOptions, JobFileR
         .map_err(jobs::JobError::from)?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(recorded(&path.display().to_string(), &text, &texts))
+}
+
+/// The directory that the jobs of a file say they are in; of those that say nothing, the current
+/// one. `None` of the jobs that are executed if no file is named.
+///
+/// # Errors
+/// If there are several.
+pub fn directory(options: &JobFileOptions) -> Result<Option<String>, JobFileRefusal> {
+    if options.file == BUILT_IN {
+        return Ok(None);
+    }
+    let mut all = BTreeSet::new();
+    for job in &options.jobs {
+        let last = |name: &str| {
+            let given = job.settings.iter().rev().find(|setting| setting.name == name);
+            given.and_then(|setting| setting.value.as_deref()).map(str::trim)
+        };
+        match (last("directory"), last("filename")) {
+            (Some(directories), _) => all.extend(directories.split(':').map(str::to_owned)),
+            (None, Some(names)) => all.extend(names.split(':').map(parent)),
+            (None, None) => all.extend([".".to_owned()]),
+        }
+    }
+    match all.len() {
+        0 | 1 => Ok(all.pop_first()),
+        _ => Err(JobFileRefusal::SeveralDirectories {
+            directories: all.into_iter().collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+fn parent(name: &str) -> String {
+    let parent = Path::new(name).parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.map_or_else(|| ".".to_owned(), |parent| parent.to_string_lossy().into_owned())
 }
 
 fn recorded(file: &str, text: &str, texts: &[JobText]) -> JobFileOptions {
@@ -101,12 +140,26 @@ fn plan(options: &JobFileOptions, job: &RecordedJob) -> Result<JobPlan, JobFileR
         settings: settings.collect(),
         global,
     };
-    let mut plan = JobPlan::new(&text, ZipfSampler::Exact)?;
+    let mut plan = with_log(JobPlan::new(&text, ZipfSampler::Exact)?)?;
     check(&plan)?;
+    plan.report.total_percentiles |= figures::is_from_due(&plan);
     for name in &mut plan.files.names {
         let own = Path::new(name.as_str()).file_name();
         *name = own.map_or_else(String::new, |own| own.to_string_lossy().into_owned());
     }
+    Ok(plan)
+}
+
+/// A plan whose directions and sizes are those of the log that it replays, if it does. The files of
+/// targets are new, so those that it reads are made.
+fn with_log(mut plan: JobPlan) -> Result<JobPlan, JobFileRefusal> {
+    if let Some(replay) = &mut plan.replay {
+        replay.makes_files = true;
+    }
+    let Some(logged) = LoggedJob::read(&plan, 0)? else { return Ok(plan) };
+    let bytes = logged.files.iter().map(|file| file.end).sum();
+    let mut plan = logged.plan;
+    plan.offsets.extents.size = Some(Amount::Bytes(bytes));
     Ok(plan)
 }
 
@@ -116,7 +169,7 @@ fn check(plan: &JobPlan) -> Result<(), JobFileRefusal> {
         Err(JobFileRefusal::NotOnTargets { job: plan.name.clone(), what, instead })
     };
     let is_device = |name: &&String| name.starts_with("/dev/");
-    let named = plan.files.names.iter().chain([&plan.name]);
+    let named = plan.files.names.iter().chain([&plan.section]);
     if let Some(device) = named.clone().find(is_device) {
         let what = format!("it accesses the device {device}, and targets are file systems");
         return refuse(what, "leave out filename= and give size=, or use `fsprism fio`");
@@ -135,6 +188,10 @@ fn check(plan: &JobPlan) -> Result<(), JobFileRefusal> {
     if !has_size {
         let what = "it has no size, and the files of a target are new".to_owned();
         return refuse(what, "give size= in bytes");
+    }
+    if plan.replay.as_ref().is_some_and(|replay| replay.options.chunked) {
+        let what = "read_iolog_chunked= reads the log while it is replayed".to_owned();
+        return refuse(what, "leave it out, or use `fsprism fio`");
     }
     if plan.files.fill_device {
         let what = "fill_device= would fill the target".to_owned();

@@ -33,6 +33,7 @@ type AddOptions = fn(Command) -> Command;
 struct OwnArguments {
     add: AddOptions,
     shape: fn(Suite, &mut ArgMatches, &[String]) -> anyhow::Result<Suite>,
+    targets: fn(&Suite) -> anyhow::Result<Vec<String>>,
     examples: &'static str,
 }
 
@@ -48,7 +49,10 @@ impl Timed {
             let shaped = O::from_arg_matches_mut(given)?.shape(suite, targets);
             shaped.map_err(anyhow::Error::from_boxed).or_input_error()
         };
-        Self { suite, own: Some(OwnArguments { add: O::augment_args, shape, examples }) }
+        let targets = |suite: &Suite| {
+            O::own_targets(suite).map_err(anyhow::Error::from_boxed).or_input_error()
+        };
+        Self { suite, own: Some(OwnArguments { add: O::augment_args, shape, targets, examples }) }
     }
 
     /// Whether the size of files can be chosen. Classic benchmarks have their own sizes.
@@ -77,9 +81,13 @@ impl Timed {
             // A resumed run continues as it was begun, whatever other options say.
             return Ok(TimedRequest { suite, targets, measuring });
         }
-        let suite = match self.own {
-            Some(own) => (own.shape)(suite, given, &targets)?,
-            None => suite,
+        let (suite, targets) = match self.own {
+            Some(own) => {
+                let suite = (own.shape)(suite, given, &targets)?;
+                let targets = if targets.is_empty() { (own.targets)(&suite)? } else { targets };
+                (suite, targets)
+            }
+            None => (suite, targets),
         };
         let suite = match &offered {
             Some(load) => suite.offering(load),
