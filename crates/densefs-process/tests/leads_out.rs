@@ -78,7 +78,15 @@ struct Both {
 impl Both {
     fn beneath(&self, path: &str, how: OFlags) -> Result<OwnedFd, SystemErrno> {
         let mode = Mode::from_raw_mode(if how.contains(OFlags::CREATE) { 0o640 } else { 0 });
-        openat2(&self.system, path, how | OFlags::CLOEXEC, mode, ResolveFlags::BENEATH)
+        let how = how | OFlags::CLOEXEC;
+        // Whoever renames or mounts anywhere on the machine while the system looks at a `..` makes
+        // it say EAGAIN, before it has done anything.
+        loop {
+            match openat2(&self.system, path, how, mode, ResolveFlags::BENEATH) {
+                Err(SystemErrno::AGAIN) => std::thread::yield_now(),
+                done => return done,
+            }
+        }
     }
 
     /// Whether the system finds what a path names.
