@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CheckDocument, Document } from "../src/contract";
 import { typeset } from "../src/format/units";
 import { executable, launch, open, unfold } from "./browser";
-import { fsprism, place, screenshots } from "./runs";
+import { fsprism, JOBS, place, screenshots } from "./runs";
 
 /** Half of the height that a survey's page had when all of it was in one column. */
 const HEIGHT_MOST = 8150;
@@ -259,6 +259,14 @@ describe.skipIf(executable === undefined)("a reader", () => {
       for (const { message } of findings) expect(said).toContain(typeset(message));
     }
     await mistakes.screenshot({ path: join(screenshots, "classic-mistakes.png") });
+    expect(troubles).toEqual([]);
+    await tab.context().close();
+  });
+
+  it("sees the text of a job file, as it was written", async () => {
+    const { page: tab, troubles } = await open(browser, file("jobs"), WINDOW);
+    await unfold(tab);
+    expect(await tab.locator("pre.jobs").textContent()).toBe(JOBS.trimEnd());
     expect(troubles).toEqual([]);
     await tab.context().close();
   });

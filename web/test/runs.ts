@@ -69,6 +69,8 @@ export interface Runs {
   compared: string;
   /** A network file system in every state of its caches, as it was recorded. */
   network: string;
+  /** A job file of fio. */
+  jobs: string;
   /** A survey with a hostile label. */
   hostile: string;
 }
@@ -93,8 +95,23 @@ export function makeRuns(): Runs {
     traced: withTraces(measured("traced", "survey", `ext4=${place}`, "xfs=/dev/shm", ...brief)),
     compared: compared(),
     network: recorded("network", "fscache-run.json.gz"),
+    jobs: measured("jobs", "run", jobFile(), "/dev/shm", "--blocks", "1"),
     hostile: relabelled(measured("hostile", "survey", "harmless=/dev/shm", ...brief)),
   };
+}
+
+/** A job file, one line of which would be markup if it were ever treated as such. */
+export const JOBS = `[global]
+size=256k
+; <b>small</b>
+
+[reads]
+rw=randread
+`;
+
+function jobFile(): string {
+  writeFileSync(join(place, "jobs.fio"), JOBS);
+  return "jobs.fio";
 }
 
 /** A run that was measured elsewhere. */

@@ -1,10 +1,12 @@
 // How to measure it again, and everything that was measured, for download.
 
 import { useState } from "preact/hooks";
+import type { SuiteOptions } from "../contract";
 import { textOf } from "../data/payload";
 import { save } from "../data/save";
 import { bytes } from "../format/units";
 import { useView } from "../view";
+import { Fold } from "./Fold";
 
 export function Repeat() {
   const { report } = useView();
@@ -19,6 +21,7 @@ export function Repeat() {
               To repeat this run on fsprism {document.tool?.version}, with its seed ({page.seed}):
             </p>
             <Command text={page.command} />
+            <JobFile options={document.run.classic} />
             <p>
               <button
                 type="button"
@@ -46,6 +49,16 @@ export function Repeat() {
         pooled per cell.
       </p>
     </>
+  );
+}
+
+/** The text of the job file of fio that was executed, if one was. */
+function JobFile({ options }: { options: SuiteOptions | null | undefined }) {
+  if (options?.benchmark !== "job-file") return null;
+  return (
+    <Fold title={`The job file ${options.file}, as it was written`} onPaper>
+      {() => <pre class="jobs">{options.lines.join("\n")}</pre>}
+    </Fold>
   );
 }
 
