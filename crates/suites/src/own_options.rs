@@ -1,5 +1,7 @@
 //! Options that a suite alone takes, as arguments of its command line.
 
+use std::time::Duration;
+
 use clap::Args;
 
 use crate::catalogue::Suite;
@@ -14,6 +16,19 @@ pub trait OwnOptions: Args {
     /// # Errors
     /// When they contradict each other, or cannot be met on this machine.
     fn shape(self, suite: Suite, targets: &[String]) -> Result<Suite, NoSuite>;
+
+    /// The suite with what lasts as long as somebody wants shortened, so that blocks enough for
+    /// intervals fit into a budget on so many targets; and what to say about that.
+    ///
+    /// # Errors
+    /// As [`shape`](Self::shape).
+    fn within(
+        suite: Suite,
+        _budget: Duration,
+        _targets: usize,
+    ) -> Result<(Suite, Option<String>), NoSuite> {
+        Ok((suite, None))
+    }
 
     /// What is measured if no target is named: nothing of its own, unless the suite knows better.
     ///

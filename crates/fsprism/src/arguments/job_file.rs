@@ -1,6 +1,7 @@
 //! Options of the suite that executes job files of fio.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use record::{JobFileOptions, RecordedSetting, SuiteOptions};
@@ -32,6 +33,23 @@ impl OwnOptions for JobFileArguments {
             lasting(&mut options, seconds);
         }
         Ok(suite.with_classic(Some(&SuiteOptions::JobFile(options)))?)
+    }
+
+    fn within(
+        suite: Suite,
+        budget: Duration,
+        targets: usize,
+    ) -> Result<(Suite, Option<String>), NoSuite> {
+        let Some(SuiteOptions::JobFile(options)) = &suite.classic else {
+            return Ok((suite, None));
+        };
+        match job_file::bounded(options, budget, targets)? {
+            Some((bounded, told)) => {
+                let options = SuiteOptions::JobFile(bounded);
+                Ok((suite.with_classic(Some(&options))?, Some(told)))
+            }
+            None => Ok((suite, None)),
+        }
     }
 
     fn own_targets(suite: &Suite) -> Result<Vec<String>, NoSuite> {

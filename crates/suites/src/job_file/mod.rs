@@ -7,6 +7,7 @@
 //! that it makes of the cache is proved: pages of its files are counted when it has opened them,
 //! and before it closes them.
 
+mod budget;
 mod error;
 mod execution;
 mod figures;
@@ -22,6 +23,7 @@ use record::{Dimension, JobFileOptions};
 use serde_json::{Value, json};
 use textual::grouped;
 
+pub use self::budget::bounded;
 pub use self::error::JobFileRefusal;
 pub use self::options::{declared, directory, read};
 use crate::benchmark::Benchmark;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use record::{EndReason, ReplicateLength, Run, RunDirectory, RunKind, SuiteOptions};
@@ -34,6 +35,7 @@ struct OwnArguments {
     add: AddOptions,
     shape: fn(Suite, &mut ArgMatches, &[String]) -> anyhow::Result<Suite>,
     targets: fn(&Suite) -> anyhow::Result<Vec<String>>,
+    within: fn(Suite, Duration, usize) -> anyhow::Result<(Suite, Option<String>)>,
     examples: &'static str,
 }
 
@@ -52,7 +54,12 @@ impl Timed {
         let targets = |suite: &Suite| {
             O::own_targets(suite).map_err(anyhow::Error::from_boxed).or_input_error()
         };
-        Self { suite, own: Some(OwnArguments { add: O::augment_args, shape, targets, examples }) }
+        let within = |suite, budget, targets| {
+            let bounded = O::within(suite, budget, targets);
+            bounded.map_err(anyhow::Error::from_boxed).or_input_error()
+        };
+        let own = OwnArguments { add: O::augment_args, shape, targets, within, examples };
+        Self { suite, own: Some(own) }
     }
 
     /// Whether the size of files can be chosen. Classic benchmarks have their own sizes.
@@ -85,7 +92,15 @@ impl Timed {
             Some(own) => {
                 let suite = (own.shape)(suite, given, &targets)?;
                 let targets = if targets.is_empty() { (own.targets)(&suite)? } else { targets };
-                (suite, targets)
+                let bounded = (measuring.blocks.is_none()).then(|| measuring.budget());
+                match bounded {
+                    Some(budget) => {
+                        let (suite, told) = (own.within)(suite, budget, targets.len().max(1))?;
+                        told.iter().for_each(|text| output::say(text));
+                        (suite, targets)
+                    }
+                    None => (suite, targets),
+                }
             }
             None => (suite, targets),
         };
