@@ -23,10 +23,11 @@ impl TemporaryDirectory {
     fn make_in(parent: &Path) -> io::Result<Self> {
         sweep(parent, Leftover::WorkDirectory);
         let owner = Owner::this()?;
-        let mut number = 0;
+        // Targets, which may be made beside it, count up from 0.
+        let mut number = u32::MAX;
         loop {
             match WorkDirectory::make(&parent.join(format!(".{owner}-{number}"))) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number -= 1,
                 made => return made.map(Self),
             }
         }

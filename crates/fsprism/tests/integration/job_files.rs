@@ -118,6 +118,25 @@ fn what_cannot_run_on_targets_is_refused_before_anything_is_made() {
 }
 
 #[test]
+fn jobs_are_shortened_to_what_a_budget_allows() {
+    let place = Place::new();
+    let text = "[a]\nsize=64k\nrw=randread\ntime_based\nruntime=60\n";
+    fs::write(place.path("job.fio"), text).expect("the place is ours");
+    // Blocks that are asked for are as long as the file says, and so is what the user says.
+    let shortened = |options: &str| {
+        let mut command = place.fsprism(&format!("run job.fio . --dry-run {options}"));
+        // What is planned may lie beside temporary files.
+        command.env("TMPDIR", place.path(""));
+        let outcome = place.finish(command);
+        outcome.assert_code(0).stderr.contains("jobs last 1 s at most, not 60 s")
+    };
+    assert!(shortened("--budget 20s"));
+    assert!(!shortened("--budget 1h"));
+    assert!(!shortened("--blocks 1"));
+    assert!(!shortened("--budget 20s --runtime 3"));
+}
+
+#[test]
 fn fio_jobs_end_as_fio_ends_them() {
     let place = Place::new();
     let job = format!("fio --name=a --size=64k --directory={}", place.path("").display());

@@ -10,6 +10,10 @@ use super::{JobFile, options};
 
 /// How many blocks intervals need.
 const BLOCKS: u32 = 6;
+/// What a block takes besides its jobs, for each target.
+const BETWEEN: Duration = Duration::from_secs(1);
+/// One part in so many of a budget is left for what takes longer than expected.
+const RESERVE: u32 = 8;
 
 /// The jobs with runtimes that let blocks enough for intervals fit into a budget, on so many
 /// targets, and what to say about that; `None` if they fit, or last as long as somebody has just
@@ -23,17 +27,24 @@ pub fn bounded(
     targets: usize,
 ) -> Result<Option<(JobFileOptions, String)>, JobFileRefusal> {
     let plans = options::plans(options)?;
-    let targets = u32::try_from(targets).unwrap_or(u32::MAX);
-    let all = |plans: Vec<JobPlan>| (JobFile { plans }).time().saturating_mul(BLOCKS * targets);
-    let longest = plans.iter().map(runtime_s).max().unwrap_or(0);
+    let blocks = BLOCKS.saturating_mul(u32::try_from(targets).unwrap_or(u32::MAX));
     let own_s: Vec<u64> = plans.iter().map(runtime_s).collect();
-    let needed = all(plans);
+    let longest = own_s.iter().copied().max().unwrap_or(0);
     let is_asked_for = options.jobs.iter().any(is_from_command_line);
-    if longest <= 1 || is_asked_for || needed <= budget {
+    let mut without = plans.clone();
+    without.iter_mut().for_each(|plan| plan.schedule.runtime_us = plan.schedule.runtime_us.min(1));
+    let fixed = ((JobFile { plans: without }).time() + BETWEEN).saturating_mul(blocks);
+    let needed = ((JobFile { plans }).time() + BETWEEN).saturating_mul(blocks);
+    let planned = budget.saturating_sub(budget / RESERVE);
+    if longest <= 1 || is_asked_for || needed <= planned {
         return Ok(None);
     }
-    let share = budget.as_secs_f64() / needed.as_secs_f64();
-    let shorter = |seconds: u64| ((seconds as f64 * share) as u64).max(1);
+    let running = needed.saturating_sub(fixed).as_millis().max(1);
+    let runs = planned.saturating_sub(fixed).as_millis();
+    let shorter = |seconds: u64| {
+        let shorter = u128::from(seconds) * runs / running;
+        u64::try_from(shorter).unwrap_or(seconds).max(1)
+    };
     let mut bounded = options.clone();
     for (job, seconds) in bounded.jobs.iter_mut().zip(own_s).filter(|(_, seconds)| *seconds > 1) {
         job.settings.push(RecordedSetting {
@@ -47,7 +58,7 @@ pub fn bounded(
          for what the file says: --budget {}m",
         shorter(longest),
         budget.as_secs(),
-        needed.as_secs().div_ceil(60).max(1)
+        (needed + needed / (RESERVE - 1)).as_secs() / 60 + 1
     );
     Ok(Some((bounded, told)))
 }
@@ -88,12 +99,12 @@ mod tests {
             options("[global]\nsize=1m\ntime_based\n[a]\nruntime=60\n[b]\nstonewall\nruntime=30\n");
         let (shorter, told) =
             bounded(&jobs, Duration::from_secs(120), 2).expect("plans").expect("too long");
-        assert_eq!(runtimes(&shorter), [6, 3]);
+        assert_eq!(runtimes(&shorter), [5, 2]);
         assert!(
-            told.contains("last 6 s at most, not 60 s") && told.contains("--budget 19m"),
+            told.contains("last 5 s at most, not 60 s") && told.contains("--budget 21m"),
             "{told}"
         );
-        assert!(bounded(&jobs, Duration::from_secs(1200), 2).expect("plans").is_none());
+        assert!(bounded(&jobs, Duration::from_secs(21 * 60), 2).expect("plans").is_none());
         let brief = options("[a]\nsize=1m\nruntime=1\n");
         assert!(bounded(&brief, Duration::from_secs(1), 2).expect("plans").is_none());
     }

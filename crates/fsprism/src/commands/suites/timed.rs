@@ -30,12 +30,15 @@ pub(crate) struct Timed {
 /// Adds options to a command.
 type AddOptions = fn(Command) -> Command;
 
+/// Shortens a suite for a budget on so many targets, and says what to say about that.
+type Within = fn(Suite, Duration, usize) -> anyhow::Result<(Suite, Option<String>)>;
+
 /// The options that only this suite has.
 struct OwnArguments {
     add: AddOptions,
     shape: fn(Suite, &mut ArgMatches, &[String]) -> anyhow::Result<Suite>,
     targets: fn(&Suite) -> anyhow::Result<Vec<String>>,
-    within: fn(Suite, Duration, usize) -> anyhow::Result<(Suite, Option<String>)>,
+    within: Within,
     examples: &'static str,
 }
 
