@@ -4,6 +4,7 @@ mod by_name;
 mod errors;
 mod memory;
 mod nodes;
+mod offload;
 mod priorities;
 mod trims;
 mod verification;

@@ -28,3 +28,18 @@ fn threads_find_what_the_job_would_find() {
         assert_eq!(went_on.err.matches("verify: ").count(), 3, "{}", went_on.err);
     }
 }
+
+#[test]
+fn what_was_written_to_files_that_are_closed_is_verified() {
+    for options in ["", " --verify_backlog=16", " --ioengine=libaio --iodepth=8"] {
+        for order in ["write", "randwrite"] {
+            let place = directory();
+            let jobs = format!(
+                "--rw={order} --size=1m --nrfiles=5 --openfiles=2 --verify=crc32c{options}"
+            );
+            let job = done(place.path(), &jobs).job();
+            let counts = ["write", "read"].map(|way| job[way]["total_ios"].as_u64());
+            assert_eq!(counts, [Some(255), Some(255)], "{jobs}");
+        }
+    }
+}

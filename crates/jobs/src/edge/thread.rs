@@ -18,6 +18,17 @@ pub(crate) struct Usage {
     pub(crate) minor_faults: u64,
 }
 
+impl Usage {
+    /// Adds what another thread has used.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.user_us += other.user_us;
+        self.system_us += other.system_us;
+        self.context_switches += other.context_switches;
+        self.major_faults += other.major_faults;
+        self.minor_faults += other.minor_faults;
+    }
+}
+
 /// What the calling thread has used since it began.
 pub(crate) fn usage() -> Usage {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();

@@ -4,6 +4,7 @@ mod asynchronous;
 mod by_name;
 mod mapped;
 mod null;
+mod offloaded;
 mod posix;
 mod space;
 mod splice;
@@ -18,6 +19,7 @@ use rustix::io::Errno;
 
 use crate::edge::calls::Moved;
 use crate::edge::memory::Span;
+use crate::edge::thread::Usage;
 use job_offsets::Direction;
 
 use crate::plan::{EngineChoice, JobPlan};
@@ -116,6 +118,11 @@ pub(crate) trait Engine {
 
     /// Forgets what it knows of a file that is about to be closed.
     fn close(&mut self, _file: usize) {}
+
+    /// Ends threads of its own, and tells what they have used.
+    fn end(&mut self) -> Usage {
+        Usage::default()
+    }
 }
 
 /// The engine that a job names.
@@ -123,6 +130,18 @@ pub(crate) trait Engine {
 /// # Errors
 /// What it could not set up, and why.
 pub(crate) fn engine(
+    plan: &JobPlan,
+    buffers: &[Span],
+    files: usize,
+) -> Result<Box<dyn Engine + Send>, (&'static str, Errno)> {
+    match plan.engine_options.is_offloaded {
+        true => Ok(Box::new(offloaded::Offloaded::new(plan, files)?)),
+        false => inline(plan, buffers, files),
+    }
+}
+
+/// The engine, executing operations in the thread that uses it.
+fn inline(
     plan: &JobPlan,
     buffers: &[Span],
     files: usize,

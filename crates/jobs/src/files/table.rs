@@ -18,6 +18,8 @@ pub(crate) struct Table {
     opening: Opening,
     open: usize,
     most_open: usize,
+    /// Files that were opened although it is not their turn.
+    beside: Vec<usize>,
     by_name: Option<ByName>,
     clock: SystemClock,
     /// Why a file could not be opened or closed.
@@ -51,6 +53,7 @@ impl Table {
             opening,
             open: 0,
             most_open,
+            beside: Vec::new(),
             by_name,
             clock,
             error: None,
@@ -110,6 +113,38 @@ impl Table {
             .collect()
     }
 
+    /// Opens a file that is closed, however many are open. It is closed by
+    /// [`close_beside`](Self::close_beside).
+    pub(crate) fn open_beside(&mut self, file: usize) -> job_offsets::Opening {
+        let opened = self.open_counted(file);
+        if opened == job_offsets::Opening::Opened {
+            self.beside.push(file);
+        }
+        opened
+    }
+
+    /// Closes what was opened beside those whose turn it is, so that it is theirs again.
+    #[inline]
+    pub(crate) fn close_beside(&mut self) {
+        while let Some(file) = self.beside.pop() {
+            self.close(file);
+        }
+    }
+
+    fn open_counted(&mut self, file: usize) -> job_offsets::Opening {
+        match self.open_file(file) {
+            Ok(()) => {
+                self.open += 1;
+                self.changes.push(Change::Opened(file));
+                job_offsets::Opening::Opened
+            }
+            Err(error) => {
+                self.error.get_or_insert(error);
+                job_offsets::Opening::Failed
+            }
+        }
+    }
+
     fn open_file(&mut self, file: usize) -> Result<(), FileError> {
         let own = &mut self.files[file];
         let Some(by_name) = self.by_name else { return self.opening.open(own) };
@@ -147,17 +182,7 @@ impl FileTable for Table {
         if self.open >= self.most_open {
             return job_offsets::Opening::TooManyOpen;
         }
-        match self.open_file(file) {
-            Ok(()) => {
-                self.open += 1;
-                self.changes.push(Change::Opened(file));
-                job_offsets::Opening::Opened
-            }
-            Err(error) => {
-                self.error.get_or_insert(error);
-                job_offsets::Opening::Failed
-            }
-        }
+        self.open_counted(file)
     }
 
     fn close(&mut self, file: usize) {

@@ -128,6 +128,31 @@ impl EngineChoice {
         matches!(self, Self::DirStat | Self::DirDelete)
     }
 
+    /// Whether threads that share the job's files can execute its operations.
+    #[must_use]
+    pub const fn can_be_offloaded(self) -> bool {
+        match self {
+            Self::Psync
+            | Self::Pvsync
+            | Self::Pvsync2
+            | Self::Libaio
+            | Self::PosixAio
+            | Self::IoUring
+            | Self::Null
+            | Self::Falloc
+            | Self::Ftruncate => true,
+            // They have a position in the file, or mappings or neighbours of operations.
+            Self::Sync | Self::Vsync | Self::Mmap | Self::Splice => false,
+            Self::FileCreate
+            | Self::FileStat
+            | Self::FileDelete
+            | Self::FileRename
+            | Self::DirCreate
+            | Self::DirStat
+            | Self::DirDelete => false,
+        }
+    }
+
     /// Whether it needs no files.
     #[must_use]
     pub const fn needs_no_files(self) -> bool {
@@ -163,6 +188,8 @@ pub struct EngineOptions {
     pub huge_pages: bool,
     /// What `filestat` and `dirstat` call.
     pub stat: StatCall,
+    /// Whether threads execute the operations.
+    pub is_offloaded: bool,
 }
 
 /// A call that asks for attributes.
@@ -202,6 +229,7 @@ impl EngineOptions {
                 Some(("statx", _)) => StatCall::Statx,
                 _ => StatCall::Stat,
             },
+            is_offloaded: matches!(given.choice("io_submit_mode"), Some(("offload", _))),
         }
     }
 }

@@ -287,6 +287,7 @@ impl JobPlan {
         if self.replay.is_some() {
             self.check_replay().map_err(wrong)?;
         }
+        self.check_offloading().map_err(wrong)?;
         if self.schedule.wait_for.as_deref() == Some(self.name.as_str()) {
             return Err(wrong(("wait_for", "a job cannot wait for itself".to_owned())));
         }
@@ -295,6 +296,29 @@ impl JobPlan {
 }
 
 impl JobPlan {
+    /// What threads cannot do that share the job's files.
+    fn check_offloading(&self) -> Result<(), (&'static str, String)> {
+        let options = self.engine_options;
+        if !options.is_offloaded {
+            return Ok(());
+        }
+        let wrong = |option: &'static str, why: &str| {
+            Err((option, format!("with io_submit_mode=offload: {why}")))
+        };
+        if !self.engine.can_be_offloaded() {
+            let why = format!(
+                "threads cannot share what ioengine={} keeps of a file; use psync",
+                self.engine.name()
+            );
+            return wrong("ioengine", &why);
+        }
+        if options.fixed_buffers || options.registered_files {
+            let option = if options.fixed_buffers { "fixedbufs" } else { "registerfiles" };
+            return wrong(option, "each thread has a ring of its own; leave it out");
+        }
+        Ok(())
+    }
+
     /// What a job that replays a log would have to ignore.
     fn check_replay(&self) -> Result<(), (&'static str, String)> {
         let verify = self.verify.as_ref();

@@ -54,7 +54,6 @@ const REFUSED: &[Refused] = &[
     row("cgroup_nodelete", &["0"], CGROUPS, LEAVE_OUT),
     row("profile", &[], "fio's profiles are programs of its own", "write the jobs out"),
     row("gpu_dev_id", &[], "memory of graphics processors is not supported", "mem=malloc"),
-    row("io_submit_mode", &["inline"], "operations are issued by the job", "io_submit_mode=inline"),
     row("atomic", &["0"], "Linux has no O_ATOMIC", "direct=1"),
     row("merge_blktrace_file", &[], "traces are not merged", "merge them with fio first"),
     row("merge_blktrace_scalars", &[], "traces are not merged", LEAVE_OUT),

@@ -58,6 +58,7 @@ impl Worker<'_> {
         if !self.is_synchronous {
             self.operations.note(self.completions);
         }
+        self.files.close_beside();
         let choice = match &mut self.pace {
             None => self.operations.next(&mut self.files),
             Some(pace) => {

@@ -313,7 +313,8 @@ impl Worker<'_> {
         self.control.set_stage(Stage::Finishing);
         let now = self.clock.ticks();
         self.account.sample(now);
-        let used = usage();
+        let mut used = usage();
+        used.add(self.engine.end());
         self.save_verify_state();
         self.files.close_all();
         self.tell_of_changes();

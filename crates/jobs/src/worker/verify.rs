@@ -273,11 +273,12 @@ impl Worker<'_> {
         Some(self.fill(Call::Transfer(Direction::Trim), piece.file as usize, piece.offset, length))
     }
 
-    /// Opens the file of a piece, if it is not open.
+    /// Opens the file of a piece, if it is not open, however many are: all that was written is
+    /// verified.
     fn open_file_of(&mut self, piece: Piece) -> Option<()> {
         let file = piece.file as usize;
         let is_closed = self.files.openness(file) == Openness::Closed;
-        if is_closed && self.files.open(file) != Opening::Opened {
+        if is_closed && self.files.open_beside(file) != Opening::Opened {
             if let Some(error) = self.files.error.take() {
                 self.fail(error.into());
             }
@@ -328,6 +329,8 @@ impl Worker<'_> {
             }
         }
         self.drain();
+        self.files.close_beside();
+        self.tell_of_changes();
         let took = self.clock.nanos(self.clock.ticks().saturating_sub(began));
         self.runtime_ns[Direction::Read as usize] += took;
         self.control.set_stage(before);
