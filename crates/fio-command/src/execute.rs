@@ -91,9 +91,10 @@ fn execute_jobs(request: &JobsRequest, streams: &mut Streams<'_>) -> Result<u8, 
     };
     let done = run(&jobs, clock, &mut watcher, &interrupted);
     watcher.end_progress();
-    let Watcher { written, results, bandwidth, .. } = watcher;
+    let Watcher { written, results, bandwidth, err, .. } = watcher;
     written.map_err(CommandError::Writing)?;
     bandwidth.map_or(Ok(()), |log| log.write()).map_err(CommandError::Writing)?;
+    say_failures(&done, err).map_err(CommandError::Writing)?;
     let report = report(&plans, &done);
     write(&report, request.formats, request.terse, results).map_err(CommandError::Writing)?;
     results.flush().map_err(CommandError::Writing)?;
@@ -101,6 +102,16 @@ fn execute_jobs(request: &JobsRequest, streams: &mut Streams<'_>) -> Result<u8, 
         return Ok(INTERRUPTED);
     }
     Ok(u8::try_from(done.failures).unwrap_or(u8::MAX))
+}
+
+/// Says why jobs failed, since what programs read has only the number.
+fn say_failures(done: &SessionResult, err: &mut dyn Write) -> io::Result<()> {
+    for job in &done.jobs {
+        if let Some(why) = &job.error {
+            writeln!(err, "fsprism fio: {}: {}", job.name, why.text)?;
+        }
+    }
+    Ok(())
 }
 
 /// A job as fio does it, to each number that it draws.

@@ -16,3 +16,12 @@ fn a_job_that_goes_on_is_shown_with_its_first_error() {
         assert_eq!(done.err.matches(text).count(), told, "{}", done.err);
     }
 }
+
+#[test]
+fn why_a_job_failed_is_said_beside_what_programs_read() {
+    let place = crate::directory();
+    std::fs::write(place.path().join("job.0.0"), vec![1; 8192]).expect("the place is ours");
+    let done = done(place.path(), "--rw=read --size=8k --verify=md5");
+    assert_eq!((done.status, &done.shown()["error"]), (1, &84.into()));
+    assert_eq!(done.err.matches("fsprism fio: job: func=verify: ").count(), 1, "{}", done.err);
+}

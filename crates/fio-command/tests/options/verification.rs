@@ -43,3 +43,12 @@ fn what_was_written_to_files_that_are_closed_is_verified() {
         }
     }
 }
+
+#[test]
+fn what_an_engine_does_not_move_is_not_looked_at() {
+    let place = directory();
+    let options = "--ioengine=null --iodepth=16 --rw=randwrite --size=1m --verify=crc32c \
+                   --verify_backlog=32";
+    let job = done(place.path(), options).job();
+    assert_eq!((&job["error"], &job["write"]["total_ios"]), (&0.into(), &256.into()));
+}

@@ -59,8 +59,6 @@ const REFUSED: &[Refused] = &[
     row("merge_blktrace_scalars", &[], "traces are not merged", LEAVE_OUT),
     row("merge_blktrace_iters", &[], "traces are not merged", LEAVE_OUT),
     row("block_error_percentiles", &["0"], "blocks' lives are not followed", LEAVE_OUT),
-    row("log_compression", &[], "logs are not compressed", LEAVE_OUT),
-    row("log_compression_cpus", &[], "logs are not compressed", LEAVE_OUT),
     row("log_store_compressed", &["0"], "logs are not compressed", LEAVE_OUT),
     row("ioscheduler", &[], "devices keep their scheduler", "write its name to queue/scheduler"),
     row("gtod_cpu", &["0"], "time is read by the job", LEAVE_OUT),
@@ -92,6 +90,8 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("write_barrier", "no engine has barriers"),
     ("softrandommap", "a map of blocks takes a bit each, and is always there"),
     ("log_entries", "logs grow as they need to"),
+    ("log_compression", "logs are written as they would be had memory been saved before"),
+    ("log_compression_cpus", "logs are not compressed while jobs run"),
 ];
 
 /// Whether an option needs nothing done.
