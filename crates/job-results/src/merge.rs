@@ -77,7 +77,10 @@ impl JobResult {
         }
         self.latency_goal = thread.latency_goal;
         self.blocks.clone_from(&thread.blocks);
-        self.steady_state.clone_from(&thread.steady_state);
+        if self.steady_state.is_none() {
+            // Jobs that are reported together are judged together: the first has the state.
+            self.steady_state.clone_from(&thread.steady_state);
+        }
         self.jobs += thread.jobs.max(1);
     }
 

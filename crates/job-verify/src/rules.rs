@@ -26,13 +26,16 @@ pub struct HeaderRules {
     pub is_time_based: bool,
     /// `verify_only`.
     pub is_verify_only: bool,
+    /// Whether blocks may be written again in a pass without being remembered: of
+    /// `experimental_verify`, where offsets may come twice.
+    pub forgets_rewrites: bool,
 }
 
 impl HeaderRules {
     /// Whether the seed in a header must be the one that the job's generator gives: only in jobs
     /// that read and write, and verify at their end. Elsewhere, any seed will do.
     pub fn checks_seed(&self) -> bool {
-        self.accesses == Accesses::Both && self.backlog == 0
+        self.accesses == Accesses::Both && self.backlog == 0 && !self.forgets_rewrites
     }
 
     /// Whether the number in a header must be that of the write: in jobs that have done the writes
@@ -42,6 +45,7 @@ impl HeaderRules {
             && self.block_bytes_min == self.block_bytes_max
             && !self.is_time_based
             && !self.is_verify_only
+            && !self.forgets_rewrites
     }
 }
 
@@ -56,6 +60,7 @@ mod tests {
         backlog: 0,
         is_time_based: false,
         is_verify_only: false,
+        forgets_rewrites: false,
     };
 
     #[test]
@@ -74,5 +79,7 @@ mod tests {
         assert!(!HeaderRules { block_bytes_max: 8192, ..RULES }.checks_number());
         assert!(!HeaderRules { is_time_based: true, ..RULES }.checks_number());
         assert!(!HeaderRules { is_verify_only: true, ..RULES }.checks_number());
+        let forgets = HeaderRules { forgets_rewrites: true, ..RULES };
+        assert!(!forgets.checks_number() && !forgets.checks_seed());
     }
 }

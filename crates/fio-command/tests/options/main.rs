@@ -6,6 +6,7 @@ mod memory;
 mod nodes;
 mod offload;
 mod priorities;
+mod steadiness;
 mod trims;
 mod verification;
 

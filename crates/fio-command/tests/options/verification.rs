@@ -52,3 +52,14 @@ fn what_an_engine_does_not_move_is_not_looked_at() {
     let job = done(place.path(), options).job();
     assert_eq!((&job["error"], &job["write"]["total_ios"]), (&0.into(), &256.into()));
 }
+
+#[test]
+fn blocks_that_are_written_twice_are_verified_without_a_history() {
+    for order in ["randwrite --norandommap=1", "write:4096", "randrw --norandommap=1"] {
+        let place = directory();
+        let options = format!("--rw={order} --size=256k --verify=md5 --experimental_verify=1");
+        let job = done(place.path(), &options).job();
+        assert_eq!(job["error"], 0, "{order}");
+        assert!(job["read"]["total_ios"].as_u64().expect("a number") > 0, "{order}");
+    }
+}

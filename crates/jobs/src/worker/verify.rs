@@ -3,7 +3,9 @@
 
 use std::fs;
 
-use job_offsets::{Direction, FileTable, Generator, JobSeeds, Opening, Openness, Purpose, Width};
+use job_offsets::{
+    Direction, FileTable, Generator, JobSeeds, Opening, Openness, Order, Purpose, Width,
+};
 use job_verify::{
     Accesses, Completions, Expected, HeaderRules, History, IntervalRule, Keeping, Method, Pattern,
     Piece, RandomState, ReadProgress, Ticket, Verifier, VerifyBacklog, VerifySpec, VerifyState,
@@ -210,6 +212,15 @@ fn rules(plan: &JobPlan, own: &VerifyPlan) -> HeaderRules {
         backlog: own.backlog,
         is_time_based: plan.schedule.is_time_based,
         is_verify_only: own.only,
+        forgets_rewrites: own.without_history && may_rewrite(plan),
+    }
+}
+
+/// Whether offsets may come twice in a pass.
+fn may_rewrite(plan: &JobPlan) -> bool {
+    match plan.offsets.spec.order {
+        Order::Sequential { gap_bytes } => gap_bytes != 0,
+        Order::Random { .. } => !plan.offsets.spec.has_map,
     }
 }
 
