@@ -63,3 +63,12 @@ fn blocks_that_are_written_twice_are_verified_without_a_history() {
         assert!(job["read"]["total_ios"].as_u64().expect("a number") > 0, "{order}");
     }
 }
+
+#[test]
+fn mixed_jobs_are_verified_in_any_order() {
+    for order in ["rw --nrfiles=3", "rw:4096 --nrfiles=3", "randrw --norandommap=1", "randrw"] {
+        let place = directory();
+        let options = format!("--rw={order} --size=1m --verify=md5 --iodepth=16 --ioengine=libaio");
+        assert_eq!(done(place.path(), &options).job()["error"], 0, "{order}");
+    }
+}

@@ -94,7 +94,7 @@ impl Checks {
         let mut checks = Self {
             examiners: Examiners::new(&own, &examiner)?,
             examiner,
-            rules: rules(plan, &own),
+            rules: rules(plan, &own, files),
             keeping: match plan.is_random() && plan.offsets.spec.has_map {
                 true => Keeping::Logged,
                 false => Keeping::Sorted,
@@ -200,7 +200,7 @@ impl Checks {
     }
 }
 
-fn rules(plan: &JobPlan, own: &VerifyPlan) -> HeaderRules {
+fn rules(plan: &JobPlan, own: &VerifyPlan, files: usize) -> HeaderRules {
     HeaderRules {
         accesses: match (plan.reads(), plan.writes()) {
             (true, true) => Accesses::Both,
@@ -213,6 +213,8 @@ fn rules(plan: &JobPlan, own: &VerifyPlan) -> HeaderRules {
         is_time_based: plan.schedule.is_time_based,
         is_verify_only: own.only,
         forgets_rewrites: own.without_history && may_rewrite(plan),
+        // Sequential blocks are verified file by file.
+        is_in_order: !may_rewrite(plan) && (plan.is_random() || files <= 1),
     }
 }
 
